@@ -7,6 +7,7 @@ machine of two processors shows what sixteen would have to do.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -27,7 +28,7 @@ from rdma_robust.limits import Limits
 from rdma_robust.options import ALL_REDUCTIONS
 from rdma_robust.robustness.pivot import instrument_pivot
 
-SEARCHED: Final = {"pipeline of 4 threads, rings of 8": partial(families.pipeline, 4, 8)}
+SEARCHED: Final = {f"pipeline of 4 threads, rings of {n}": partial(families.pipeline, 4, n) for n in (8, 10)}
 PROCESSES: Final = (2, 16)
 SUITE: Final = 120
 """Programs of the suite that are decided."""
@@ -60,6 +61,7 @@ def report(console: Console) -> None:
 
 def _suite() -> Iterator[tuple[str, float]]:
     """Who decides the suite, and the processor time that it takes."""
+    os.environ["DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED"] = "False"  # as docs/cluster.md says
     from distributed import Client, LocalCluster  # noqa: PLC0415 - an extra
 
     files = sorted(map(str, (ROOT / "litmus").glob("*.rdma")))

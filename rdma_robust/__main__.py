@@ -5,13 +5,9 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from typing import Final
 
 from rdma_robust import VERSION_TEXT
-from rdma_robust.foreign import forget_current_folder
-
-YOUNG_OBJECTS: Final = 100_000
-"""New objects before the garbage collector looks at them. Loading makes hundreds of thousands that all stay."""
+from rdma_robust.foreign import YOUNG_OBJECTS, forget_current_folder
 
 
 def main() -> int:

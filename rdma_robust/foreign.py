@@ -8,12 +8,15 @@ that lies there may run.
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 _STREAMS: Final = (1, 2)
+YOUNG_OBJECTS: Final = 100_000
+"""New objects before the garbage collector looks at them. Loading makes hundreds of thousands that all stay."""
 
 
 def own_command(arguments: Sequence[str]) -> list[str]:
@@ -63,3 +66,14 @@ def _flush_library() -> None:
 
     with contextlib.suppress(OSError, AttributeError, TypeError):
         ctypes.CDLL(None).fflush(None)
+
+
+@contextlib.contextmanager
+def few_collections() -> Iterator[None]:
+    """Let the garbage collector look as seldom as in a process of this program, in one that is another program's."""
+    before = gc.get_threshold()
+    gc.set_threshold(YOUNG_OBJECTS)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)

@@ -21,6 +21,7 @@ from rdma_robust.batch.run import Answers, Numbered, Tick
 from rdma_robust.counters.parts.dask_hosts import LOST_S, OtherCode, connected, look_at_cluster, other_code
 from rdma_robust.errors import UsageError
 from rdma_robust.fingerprint import fingerprint
+from rdma_robust.foreign import few_collections
 from rdma_robust.frame.answer import Failure
 from rdma_robust.reports.check.result import Result, unanswered_result
 
@@ -162,7 +163,7 @@ def on_worker(expected: str, first: Callable[[Job], Record | None], jobs: Sequen
     end = time.monotonic() + BUNDLE_S
     found: list[Record | None] = []
     for job in jobs:
-        with ONE_AT_A_TIME:
+        with ONE_AT_A_TIME, few_collections():
             found.append(first(job))
         if time.monotonic() >= end:
             break

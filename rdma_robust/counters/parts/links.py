@@ -19,7 +19,6 @@ HEADER: Final = struct.Struct("<II")
 RECORDS, IDLE, END = range(3)
 """What a frame is: states for this part; its sender has nothing to do; its sender's round is over."""
 
-_READ: Final = 1 << 20
 _FRAME: Final = 1 << 19
 """Bytes of records in a frame at most, about."""
 FULL: Final = 64 << 20
@@ -38,8 +37,8 @@ class _Peer:
     waiting: int = 0
     writes: bool = False
     """The selector tells when more can be sent."""
-    room: bytearray = field(default_factory=lambda: bytearray(_READ + _FRAME + HEADER.size))
-    filled: int = 0
+    begun: bytes = b""
+    """What has arrived of a frame whose rest is not there yet."""
 
 
 TakeFrame = Callable[[int, int, memoryview], None]
@@ -47,11 +46,16 @@ TakeFrame = Callable[[int, int, memoryview], None]
 
 
 class Links:
-    """The connections of part number `part` with others; with :meth:`close` they are gone."""
+    """The connections of part number `part` with others; with :meth:`close` they are gone.
 
-    def __init__(self, part: int, host: str) -> None:
+    What is sent is cut into frames between two records of `record` bytes only: half of one would be read as another state.
+    """
+
+    def __init__(self, part: int, host: str, record: int) -> None:
         self.part = part
+        self._most = max(1, _FRAME // record) * record
         self._peers: dict[int, _Peer] = {}
+        self._room = bytearray(2 * self._most + HEADER.size)  # one for all: there are as many links as pairs of parts
         self._selector = selectors.DefaultSelector()
         self._listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
         self._listener.bind((host, 0))
@@ -125,8 +129,8 @@ class Links:
         Raises PeerLostError.
         """
         peer, view = self._peers[number], memoryview(content)
-        for start in range(0, len(content) or 1, _FRAME):
-            piece = view[start : start + _FRAME]
+        for start in range(0, len(content) or 1, self._most):
+            piece = view[start : start + self._most]
             self._queue(peer, HEADER.pack(kind, len(piece)), piece)
         self._send_now(number)
 
@@ -182,23 +186,22 @@ class Links:
 
     def _read(self, number: int, take: TakeFrame) -> None:
         peer = self._peers[number]
-        with memoryview(peer.room) as room:
-            got = peer.socket.recv_into(room[peer.filled :])
+        with memoryview(self._room) as room:
+            filled = len(peer.begun)
+            room[:filled] = peer.begun
+            got = peer.socket.recv_into(room[filled:])
             if not got:
                 raise PeerLostError(f"part {number + 1} of the search is gone")
-            peer.filled += got
+            filled += got
             start = 0
-            while peer.filled - start >= HEADER.size:
+            while filled - start >= HEADER.size:
                 kind, size = HEADER.unpack_from(room, start)
                 end = start + HEADER.size + size
-                if end > peer.filled:
+                if end > filled:
                     break
                 take(number, kind, room[start + HEADER.size : end])
                 start = end
-            if start:
-                left = bytes(room[start : peer.filled])
-                room[: len(left)] = left
-                peer.filled = len(left)
+            peer.begun = bytes(room[start:filled])
 
     def close(self) -> None:
         self._selector.close()

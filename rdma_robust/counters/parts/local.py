@@ -24,7 +24,7 @@ from rdma_robust.counters.parts.links import PeerLostError
 from rdma_robust.counters.parts.lost_parts import HostsLostError, PartsLostError
 from rdma_robust.counters.parts.search_part import SearchPart
 from rdma_robust.foreign import own_code
-from rdma_robust.limits import executor_of, resident_mebibytes
+from rdma_robust.limits import executor_of, processors, resident_mebibytes
 
 _CODE: Final = "from rdma_robust.counters.parts.local import start_parts; start_parts(*map(int, sys.argv[1:]))"
 _SIZE: Final = struct.Struct("<Q")
@@ -32,6 +32,8 @@ _ENDED: Final = struct.Struct("<ii")
 _HOST: Final = "127.0.0.1"
 _END_S: Final = 2.0
 """How long a process may take to end before it is killed."""
+_ROUND_S: Final = 1.0
+"""How long a round is at most: limits are looked at between two."""
 ANSWER_S = 90.0
 """How long an answer may take, if nothing is said of that: longer than parts wait for each other."""
 
@@ -40,6 +42,7 @@ class LocalHosts:
     """So many processes of this machine."""
 
     seconds = 0.1
+    """How long a round is where each process has a processor."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -48,6 +51,8 @@ class LocalHosts:
 
     def begin(self, plan: SearchPlan, parts: int) -> None:
         self.close()
+        # Each process is to have as much of a round as it would have of a processor of its own.
+        self.seconds = min(_ROUND_S, type(self).seconds * max(1.0, parts / processors()))
         pairs = [socket.socketpair() for _ in range(parts)]
         self._parts = [ours for ours, _ in pairs]
         try:

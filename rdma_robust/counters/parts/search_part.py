@@ -30,9 +30,9 @@ from rdma_robust.limits import MOST_NUMBERS, resident_mebibytes
 if TYPE_CHECKING:
     from rdma_robust.counters.kernel.workers import KernelText
 
-_BUDGET: Final = 2048
-"""States that a part unfolds before it looks at what others have sent: some 2 ms."""
-_LEAST: Final = 1 << 14
+_BUDGET: Final = 4096
+"""States that a part unfolds before it looks at what others have sent: some 4 ms."""
+_LEAST: Final = 1 << 16
 """Bytes for another part that are worth a frame, as long as there is something to do here."""
 _QUIET_S: Final = 0.001
 """So long nothing may arrive before a part that has nothing to do says so."""
@@ -71,7 +71,7 @@ class SearchPart:
         self.search = plan.search(0, accelerate=False, most=MOST_NUMBERS // parts)
         self.partition = Partition(plan.masks, plan.owners, parts, part)
         self.search.divide(self.partition)
-        self.links = Links(part, host)
+        self.links = Links(part, host, 8 * (plan.words + 1))
         self._unread: deque[bytes] = deque()
         self._ended: set[int] = set()
         self._idle: set[int] = set()

@@ -233,7 +233,7 @@ def test_an_interrupt_ends_all_parts(started: list[int]) -> None:
 
 
 def test_who_does_not_know_the_key_is_no_part() -> None:
-    links = Links(0, "127.0.0.1")
+    links = Links(0, "127.0.0.1", 8)
     links._listener.settimeout(0.2)
     with socket.create_connection(links.address) as stranger:
         stranger.sendall(b"x" * 36)

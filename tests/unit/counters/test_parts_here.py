@@ -11,7 +11,7 @@ import pytest
 import rdma_robust
 from bench.families import pipeline
 from rdma_robust.counters.kernel import driver
-from rdma_robust.counters.parts import checkpoint
+from rdma_robust.counters.parts import checkpoint, links
 from rdma_robust.counters.search import explore
 from rdma_robust.errors import UsageError
 from rdma_robust.limits import Limits
@@ -79,3 +79,10 @@ def test_parts_in_threads_find_keep_and_go_on(tmp_path: Path) -> None:
 @pytest.mark.parametrize("hundred", range(10))
 def test_long_parts_in_threads_find_keep_and_go_on(tmp_path: Path, hundred: int) -> None:
     assert agreed(range(100 * hundred, 100 * hundred + 100), tmp_path) > 20
+
+
+def test_what_is_too_much_for_a_frame_is_cut_between_states(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut within one, the rest would be read as other states."""
+    monkeypatch.setattr(links, "_FRAME", 100)
+    program = instrumented(pipeline(3, 2), ALL_REDUCTIONS)
+    assert comparable(explore(program, Limits(executor="local:3"))) == comparable(explore(program, Limits()))
