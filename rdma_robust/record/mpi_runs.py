@@ -26,7 +26,7 @@ _TIMEOUT_S: Final = 120
 _INSTALL: Final = "install one with its headers (Debian: libopenmpi-dev openmpi-bin, or libmpich-dev mpich)"
 _LIBRARY: Final = re.compile(r"\blibmp(?:i|ich)\.so\.\d+")
 """The C library of Open MPI or MPICH; those of Fortran have other names, and need it."""
-_SYMBOL: Final = re.compile(r"\bU (?:MPI_(\w+)|mpi_(\w+?)_+)(?:@.*)?$", re.MULTILINE)
+_SYMBOL: Final = re.compile(r"\bU (?:MPI_(\w+)|mpi_(\w+?)(?:_f08(?:ts)?)?_+)(?:@.*)?$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

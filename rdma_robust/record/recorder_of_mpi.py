@@ -1,7 +1,8 @@
 """The recorder of MPI in C: wrappers around calls, made from the table of MPI, for programs in C and in Fortran.
 
 A wrapper says what a call is about, makes it by its other name (`PMPI_Send`, in Fortran `pmpi_send_`), and says what came of
-it; `runtime/messages.h` has the words. Fortran has wrappers of its own, as its calls need not go through those of C.
+it; `runtime/messages.h` has the words. Fortran has wrappers of its own, as its calls need not go through those of C; with
+`use mpi_f08` others again, of the same arguments; those of MPICH that take buffers go through the calls of C.
 """
 
 from __future__ import annotations
@@ -105,7 +106,10 @@ def recorder_source() -> str:
     """Return the recorder as one translation unit in C."""
     found = [f'#include "{RUNTIME}"', _initialising("Init"), _initialising("Init_thread")]
     for name, body in WRAPPED.items():
-        found += [_in_c(name, body), _in_fortran(name, body)]
+        low = name.lower()
+        found += [_in_c(name, body), _in_fortran(name, body, f"mpi_{low}_", f"pmpi_{low}_")]
+        which = "WHICH_F08 " if name.endswith(("any", "some")) else ""
+        found.append(_in_fortran(name, which + body, f"mpi_{low}_f08_", f"PROFILED_F08({low})"))
     return "\n".join(found)
 
 
@@ -132,6 +136,16 @@ def _initialising(name: str) -> str:
     letters = ROWS[name]
     low, words = f"mpi_{name.lower()}_", ["f0", "f1", "ierr"] if name == "Init_thread" else ["ierr"]
     signature = ", ".join(f"void *{each}" for each in words)
+    in_fortran = ""
+    for other, profiled in ((low, f"p{low}"), (f"{low}f08_", f"PROFILED_F08({name.lower()})")):
+        in_fortran += f"""void {profiled}({signature}) __attribute__((weak));
+void {other}({signature})
+{{
+	record_deep++;
+	{profiled}({", ".join(words)});
+	record_deep--, record_set_up();
+}}
+"""
     return f"""int MPI_{name}({_parameters(letters)})
 {{
 	record_deep++;
@@ -139,14 +153,7 @@ def _initialising(name: str) -> str:
 	record_deep--, record_set_up();
 	return made;
 }}
-void p{low}({signature}) __attribute__((weak));
-void {low}({signature})
-{{
-	record_deep++;
-	p{low}({", ".join(words)});
-	record_deep--, record_set_up();
-}}
-"""
+{in_fortran}"""
 
 
 def _parameters(letters: tuple[str, ...]) -> str:
@@ -208,7 +215,7 @@ _OF_FORTRAN: Final = {
 }  # fmt: skip
 
 
-def _in_fortran(name: str, body: str) -> str:
+def _in_fortran(name: str, body: str, called: str, profiled: str) -> str:
     letters = ROWS[name]
     plain = [f"f{number}" for number in range(len(letters))]
     count = "(size_t)(*(MPI_Fint *)f0)"
@@ -221,18 +228,18 @@ def _in_fortran(name: str, body: str) -> str:
     if "qs" in letters:
         begin += f"MPI_Request *handles = record_handles(f{letters.index('qs')}, {count}); "
         end += "free(handles); "
-    low, parameters = f"mpi_{name.lower()}_", ", ".join([*(f"void *{each}" for each in plain), "void *ierr"])
+    parameters = ", ".join([*(f"void *{each}" for each in plain), "void *ierr"])
     named = _named(letters, _OF_FORTRAN, "f")
     received = _received(named)
     force = f"int forced[] = {{{', '.join(received.values())}}}; record_force(forced, forced + 1, {named.get('c')}); "
     arguments = (each.removeprefix(_NUMBER.partition("{}")[0]).rstrip(")") for each in received.values())
     force += " ".join(f"{each} = forced + {at};" for at, each in enumerate(arguments))
-    done = _filled(body, {**named, "force": force, "call": f"p{low}({passed}); {took}"})
-    return f"""void p{low}({parameters}) __attribute__((weak));
-void {low}({parameters})
+    done = _filled(body, {**named, "force": force, "call": f"{profiled}({passed}); {took}"})
+    return f"""void {profiled}({parameters}) __attribute__((weak));
+void {called}({parameters})
 {{
 	if (!record_begins("{name}", __builtin_return_address(0))) {{
-		p{low}({", ".join([*plain, "ierr"])});
+		{profiled}({", ".join([*plain, "ierr"])});
 		record_deep--;
 		return;
 	}}

@@ -15,6 +15,7 @@ from rdma_robust.expr import Const
 from rdma_robust.messages.language.message_program import Buffer, IssueSend, MessageProgram
 from rdma_robust.messages.machine.courses import Course
 from rdma_robust.messages.message_answers import MatchMove, OperationId, Schedule
+from rdma_robust.messages.traces.trace_receives import receives_of
 from rdma_robust.messages.traces.trace_record import Field, MessageTrace, TraceEvent, TraceProcess
 from rdma_robust.record.mpi_runs import RecordableProgram
 
@@ -92,11 +93,7 @@ def _alike(ours: TraceEvent, theirs: TraceEvent, types: dict[Field, Field]) -> b
 
 def _took(process: TraceProcess, passed: int, wanted: dict[int, OperationId]) -> bool:
     """Return whether the receives of a process that are over before event number `passed` took what is wanted."""
-    waits = {event.fields["request"]: at for at, event in enumerate(process.events) if event.op == "wait"}
-    receives = (at for at, event in enumerate(process.events) if event.op.removeprefix("i").endswith("recv"))
-    for nth, at in enumerate(receives):
-        fields = process.events[at].fields
-        over = waits.get(fields["request"], passed) if "request" in fields else at
-        if over < passed and fields.get("matched") != wanted.get(nth):
-            return False
-    return True
+    return all(
+        each.over is None or each.over >= passed or each.event.fields.get("matched") == wanted.get(nth)
+        for nth, each in enumerate(receives_of(process))
+    )

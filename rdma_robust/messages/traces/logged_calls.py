@@ -40,6 +40,7 @@ CALLS: Final = (
     *(*_ENTERED, *_IENTERED, *_IGNORED),
 )
 """The calls that are read."""
+_SYNONYMS: Final = {"MPI_LONG_LONG": "MPI_LONG_LONG_INT", "MPI_C_FLOAT_COMPLEX": "MPI_C_COMPLEX"}
 _WORLD: Final = (None, "world", "MPI_COMM_WORLD")
 
 
@@ -143,15 +144,21 @@ class RecordedCall:
             fields["root"] = self.number("root", self.count)
         if "op" in self.call and self.call["op"].text in FOLDS:
             fields["operation"] = self.call["op"].text
-        fields |= self.of_type("type", "type", "count")
+        if "type" in self.call and "count" in self.call:
+            fields["type"] = self.number_of(self.call["type"].value, self.call["count"].value)
         self.add("ienter" if opens else "enter", {**fields, "request": self.opened(None)} if opens else fields)
 
-    def of_type(self, said: str, member: str, count: str) -> dict[str, Field]:
-        """Return what a collective call says of its data: type and length as one number."""
-        if member not in self.call or count not in self.call:
+    def number_of(self, *data: object) -> int:
+        """Return the number that stands for a type of data, of collective calls with its length: all must give the same."""
+        return self.log.types.setdefault(data, len(self.log.types) + 1)
+
+    def of_data(self, type_member: str, length_member: str, length: str) -> dict[str, Field]:
+        """Return type and length of a message, or of the room for one, if the log has both: an empty one has any type."""
+        number = self.call[length_member].whole if length_member in self.call else None
+        name = self.call[type_member].text if type_member in self.call else None
+        if not number or name is None:
             return {}
-        key = (self.call[member].value, self.call[count].value)
-        return {said: self.log.types.setdefault(key, len(self.log.types) + 1)}
+        return {"type": self.number_of(_SYNONYMS.get(name, name)), length: number}
 
     def number(self, member: str, below: int | None = None, also: str = "") -> Field:
         """Return a member that is a number from 0, or the word `also`."""
@@ -201,7 +208,8 @@ class RecordedCall:
         tag = self.number(tag_member)
         value = self.call["value"].whole if "value" in self.call else None
         mode: dict[str, Field] = {_MODES[self.name]: True} if self.name in _MODES else {}
-        fields: dict[str, Field] = {"to": to, "port": self.port(), "tag": tag, "value": str(value or 0), **mode}
+        data = self.of_data("type", "count", "size")
+        fields: dict[str, Field] = {"to": to, "port": self.port(), "tag": tag, "value": str(value or 0), **mode, **data}
         self.sends.setdefault((self.rank, to, self.port(), tag), []).append((self.rank, self.made.sent))
         self.made.sent += 1
         if opens:
@@ -250,7 +258,9 @@ class RecordedCall:
     def receive(self, opens: bool, tag_member: str) -> None:
         made = self.pattern(tag_member, len(self.made.events))
         self.made.receives.append(made)
-        fields: dict[str, Field] = {"from": made.source, "port": made.port, "tag": made.tag}
+        has_none = "room" in self.call and self.call["room"].whole == 0
+        data: dict[str, Field] = {"room": 0} if has_none else self.of_data("recvtype", "room", "room")
+        fields: dict[str, Field] = {"from": made.source, "port": made.port, "tag": made.tag, **data}
         if opens:
             self.add("irecv", {**fields, "request": self.opened(made)})
         else:

@@ -29,6 +29,7 @@ from rdma_robust.messages.language.message_program import (
 )
 from rdma_robust.messages.language.message_words import message_grammar
 from rdma_robust.messages.traces.trace_names import WORD, TraceNames, defined_names
+from rdma_robust.messages.traces.trace_receives import logged_matches, without_agreed_data
 from rdma_robust.messages.traces.trace_record import Field, MessageTrace, TraceEvent, TraceProcess
 
 _NUMBER: Final = re.compile(r"[0-9]{1,9}")
@@ -85,7 +86,7 @@ def program_of(trace: MessageTrace, report: Reporter) -> MessageProgram:
     for process in trace.processes:
         checker.check(process)
     report.raise_errors()
-    made, bodies = _made(trace)
+    made, bodies = _made(without_agreed_data(trace))
     written = Reporter(report.file, "\n".join([*made.lines, "}", ""]))
     try:
         parsed, _, _ = parse_tree(written.source, written, message_grammar())
@@ -110,23 +111,10 @@ def program_of(trace: MessageTrace, report: Reporter) -> MessageProgram:
 
 
 def _logged(trace: MessageTrace) -> LoggedMatches:
-    """Return what the receives took that were completed: it is not known of those that say nothing of it."""
-    matched: dict[tuple[int, int], tuple[int, int] | None] = {}
-    for me, process in enumerate(trace.processes):
-        waits = {event.fields["request"]: at for at, event in enumerate(process.events) if event.op == "wait"}
-        receives = (at for at, event in enumerate(process.events) if event.op.removeprefix("i").endswith("recv"))
-        for nth, at in enumerate(receives):
-            fields = process.events[at].fields
-            completed = waits.get(fields["request"], len(process.events)) if "request" in fields else at
-            match fields.get("matched"):
-                case (int() as sender, int() as send):
-                    matched[me, nth] = sender, send
-                case _ if completed < len(process.events) - 1:
-                    matched[me, nth] = None
-                case _:
-                    pass
     tested = (event for _, event in all_events(trace) if "tested" in event.fields)
-    return LoggedMatches(matched, frozenset(place_of_event(each, of_source=bool(trace.source)) for each in tested))
+    return LoggedMatches(
+        logged_matches(trace), frozenset(place_of_event(each, of_source=bool(trace.source)) for each in tested)
+    )
 
 
 def _said(event: TraceEvent, word: str) -> str:

@@ -117,8 +117,12 @@ def test_receives_that_nobody_looks_at_are_told_apart_while_they_are_open() -> N
     assert program_of(trace, Reporter("t.json", "")).warnings == ()
 
 
+def took(source: int) -> str:
+    return f'"status": {{"source": {source}, "tag": 0}}'
+
+
 def status(source: int) -> str:
-    return f'"source": "any", "tag": 0, "status": {{"source": {source}, "tag": 0}}'
+    return f'"source": "any", "tag": 0, {took(source)}'
 
 
 def test_whom_a_process_answers_that_receives_another_message_is_not_known() -> None:
@@ -147,3 +151,42 @@ def test_who_only_tests_does_not_wait_forever() -> None:
     found = decided(*both, buffer="zero")
     assert (found.deadlocked, "where the program only tests" in found.reason) == ("unknown", True)
     assert decided(*(each.replace("Test", "Waitall") for each in both), buffer="zero").deadlocked == "yes"
+
+
+INTS = '"dest": 0, "tag": 0, "type": "MPI_INT", "count"'
+
+
+ANY = '"any"'
+
+
+def room(source: str, kind: str, count: int) -> str:
+    """A receive of so many elements of a type."""
+    return f'Recv "source": {source}, "tag": 0, "recvtype": "{kind}", "room": {count}'
+
+
+@pytest.mark.parametrize(
+    ("sent", "kind", "count", "said"),
+    [
+        (2, "MPI_INT", 2, ()),
+        (3, "MPI_INT", 2, ("room",)),
+        (2, "MPI_FLOAT", 2, ("type",)),
+        (0, "MPI_FLOAT", 0, ()),
+        (1, "MPI_INT", 0, ("room",)),
+    ],
+)
+def test_types_and_lengths_of_messages_are_compared(sent: int, kind: str, count: int, said: tuple[str, ...]) -> None:
+    found = decided(lines(0, room("1", kind, count)), lines(1, f"Send {INTS}: {sent}"))
+    assert tuple(each.kind for each in found.violations) == said
+
+
+def test_a_message_that_another_receive_took_may_be_too_long() -> None:
+    receives = [f"{room(ANY, 'MPI_INT', count)}, {took(of)}" for of, count in ((1, 1), (2, 4))]
+    sends = [lines(me, f"Send {INTS}: {count}") for me, count in ((1, 1), (2, 4))]
+    found = decided(lines(0, *receives), *sends)
+    assert [each.kind for each in found.violations] == ["room"]
+
+
+def test_what_agrees_wherever_it_may_go_is_not_compared() -> None:
+    trace = import_mpi_log([("0", lines(0, room("1", "MPI_INT", 4))), ("1", lines(1, f"Send {INTS}: 3"))])
+    assert trace.processes[1].events[0].fields["size"] == 3
+    assert not program_of(trace, Reporter("t.json", "")).checks_matches
