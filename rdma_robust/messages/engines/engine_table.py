@@ -18,6 +18,7 @@ from rdma_robust.errors import InternalError, LimitReached, UsageError
 from rdma_robust.limits import Limits
 from rdma_robust.messages.engines.engine_names import MessageEngineName
 from rdma_robust.messages.engines.one_run import by_one_run
+from rdma_robust.messages.engines.pieces import by_pieces
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.interchangeable import interchangeable_processes
 from rdma_robust.messages.machine.shortening import lean
@@ -99,10 +100,12 @@ def by_auto(program: MessageProgram, buffer: Buffer, questions: MessageQuestions
 
 
 def _by_all_states(program: MessageProgram, buffer: Buffer, questions: MessageQuestions, limits: Limits) -> BufferAnswer:
-    """Answer by all states, where one run does not; and by `smt` if they are too many, and processes look for messages."""
+    """Answer by all states, where one run or pieces do not; and by `smt` if they are too many, and processes look."""
     if program.gathers:
         answer = by_states(program, buffer, questions, _few(limits, FEW))
         if (found := by_one_run(program, buffer, questions, limits) if answer.reason else answer) is not None:
+            return found
+        if (found := by_pieces(program, buffer, questions, limits.share(_SOLVING), by_auto)) is not None:
             return found
     solves = program.looks and not program.gathers and has_solver()
     answer = by_states(program, buffer, questions, limits.share(_SOLVING) if solves else limits)

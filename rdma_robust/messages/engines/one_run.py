@@ -57,7 +57,8 @@ def by_one_run(program: MessageProgram, buffer: Buffer, questions: MessageQuesti
     deadlock if and only if some run has.
     """
     run = _Run(program, buffer, grants=buffer == "any")
-    run.counts = buffer == "infinite" and not (questions.pairs or questions.count) and _is_blind(program)
+    run.counts = buffer == "infinite" and not (questions.pairs or questions.count) and _has_buffers(program)
+    run.counts = run.counts and is_fixed(program)
     if program.peeks or not run.to_the_end(limits):
         return None
     stuck = run
@@ -85,15 +86,19 @@ def by_one_run(program: MessageProgram, buffer: Buffer, questions: MessageQuesti
     )
 
 
-def _is_blind(program: MessageProgram) -> bool:
+def _has_buffers(program: MessageProgram) -> bool:
+    """Return whether no send waits for its receive under `infinite`."""
+    sends = (each for process in program.processes for each in process.body if isinstance(each, IssueSend))
+    return all(each.mode in ("standard", "buffered") for each in sends)
+
+
+def is_fixed(program: MessageProgram) -> bool:
     """Return whether nothing that a process does depends on what it receives, or of whom."""
 
     def is_known(statement: object) -> bool:
         match statement:
             case IssueSend(_, value, to, _, tag):
-                return statement.mode in ("standard", "buffered") and all(
-                    isinstance(each, Const) for each in (value, to, tag)
-                )
+                return statement.mode != "ready" and all(isinstance(each, Const) for each in (value, to, tag))
             case IssueReceive(_, _, source, _, tag):
                 return all(each is None or isinstance(each, Const) for each in (source, tag))
             case IssueCollective():
