@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from rdma_robust.frame.answer import Answer
@@ -11,7 +11,7 @@ from rdma_robust.frame.question import Question
 from rdma_robust.frame.registry import late, late_record, loading
 from rdma_robust.frame.shell.inputs import Source, read_source
 from rdma_robust.frame.shell.stderr import no_certificate, warning_texts
-from rdma_robust.limits import Limits, Progress
+from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.options import CheckOptions
 
 if TYPE_CHECKING:
@@ -42,29 +42,39 @@ class RacesAsking:
         return self.options.limits()
 
 
+def races_found(name: str, text: str, asking: RacesAsking, limits: Limits, progress: Progress = ignore) -> RaceOutcome:
+    """Return the answer for the text of a program of this name. Raises ProgramError."""
+    from rdma_robust.analyses.races.find_races import find_races  # noqa: PLC0415
+    from rdma_robust.language.flow.spinning import blocking, spin_assumed  # noqa: PLC0415
+    from rdma_robust.language.load import load_decidable, with_c_options  # noqa: PLC0415 - slow, and may have failed
+
+    # A loop that only waits is one look that waits: its word is one by which threads tell each other something.
+    asked = with_c_options(text, ("--about=races",), name) if _of_standard(name, text, asking) else text
+    program = blocking(load_decidable(asked, name))
+    program = spin_assumed(program, asking.options.await_loops)
+    options = asking.options.on(program.hardware)
+    return find_races(program, options.model, limits, progress, recv_depth=options.recv_depth)
+
+
+def _of_standard(name: str, text: str, asking: RacesAsking) -> bool:
+    """Whether the question is what the standard of a library promises: a program of OpenSHMEM or MPI may rely on that."""
+    from rdma_robust.language.load import is_c  # noqa: PLC0415 - slow, and may have failed
+
+    return is_c(text, name) and asking.options.order is None and asking.options.hardware is None
+
+
 def _answer(
     source: Source, asking: RacesAsking, limits: Limits, progress: Progress, _: Callable[[Answer[RacesRecord]], None]
 ) -> Answer[RacesRecord]:
-    from rdma_robust.analyses.races.find_races import find_races  # noqa: PLC0415
-    from rdma_robust.language.flow.spinning import blocking, spin_assumed  # noqa: PLC0415
-    from rdma_robust.language.load import is_c, load_decidable, with_c_options  # noqa: PLC0415 - slow, and may have failed
-    from rdma_robust.reports.analyses.races_report import races_record  # noqa: PLC0415
+    from rdma_robust.reports.analyses.races_report import races_record  # noqa: PLC0415 - slow, and may have failed
 
     text = read_source(source)
-    # A loop that only waits is one look that waits: its word is one by which threads tell each other something.
-    asked = text
-    of_standard = is_c(text, source.name) and asking.options.order is None and asking.options.hardware is None
-    if of_standard:
-        # What a program of OpenSHMEM or MPI may rely on is what the standard says; others are as they were.
-        asked = with_c_options(text, ("--about=races",), source.name)
-    program = blocking(load_decidable(asked, source.name))
-    program = spin_assumed(program, asking.options.await_loops)
-    options = asking.options.on(program.hardware)
-    found = find_races(program, options.model, limits, progress, recv_depth=options.recv_depth)
-    messages = warning_texts(program.warnings, source.name, text)
+    found = races_found(source.name, text, asking, limits, progress)
+    messages = warning_texts(found.program.warnings, source.name, text)
+    of_standard = _of_standard(source.name, text, asking)
     complaint = _certified(source, text, found, asking.options, of_standard=of_standard)
     missing = (no_certificate(source.name, complaint),) if complaint else ()
-    record = replace(races_record(found), file=source.name)
+    record = races_record(found, source.name)
     return Answer(record, (*messages, *missing), uncertified=len(missing), text=text)
 
 

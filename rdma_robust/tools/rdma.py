@@ -151,7 +151,7 @@ Examples
   rdma-robust outcomes --under-way 8 pingpong.rdma
 """
 
-EXPLAIN_HELP = """Explain the verdict of one program; with --model, the answers of `prove`.
+EXPLAIN_HELP = """Explain the verdict of one program; with --model, the answers of `prove`, with --races those of `races`.
 
 \b
 Not robust  what the hardware does, why sequential consistency forbids it, which new final states it leads to; the
@@ -159,10 +159,12 @@ Not robust  what the hardware does, why sequential consistency forbids it, which
 Robust      which accesses the hardware could reorder, and for each pair why no cycle closes
 Unknown     the limit that was reached, and what is known all the same
 --model     the facts that make it safe and the fences they need, or the run that violates a claim
+--races     each data race with the run up to both accesses, and what would order them
 \b
 Forms
-  text   for the terminal         json   all of it, by schema/explain.schema.json (--model: schema/prove.schema.json)
-  html   one page for a browser   svg    the execution graph, or (--of timeline) the run
+  text   for the terminal         json   all of it, by schema/explain.schema.json (--model: schema/prove.schema.json,
+                                         --races: schema/races.schema.json)
+  html   one page for a browser   svg    the execution graph, or (--of timeline) the run; --races: that of the first race
   dot    the execution graph for Graphviz
 \b
 Exit codes
@@ -172,6 +174,7 @@ Examples
   rdma-robust explain sb.rdma
   rdma-robust explain sb.rdma -o sb.html
   rdma-robust explain --model tso,pso lock.rdma
+  rdma-robust explain --races mailbox.rdma -o mailbox.html
 """
 
 HARDWARE_HELP = """Look at order tables: what networks keep of the order of a queue pair, with their sources.

@@ -76,7 +76,7 @@ ONE_RUN = {
         "--model",
     ),
     *("--goal", "--sites", "--from-full", "--for", "--needs", "--runs"),
-    *("--target", "--depth", "--under-way", "--of", "--final-states", "--width", "--all-steps", "--expand"),
+    *("--target", "--depth", "--under-way", "--of", "--final-states", "--width", "--all-steps", "--races", "--expand"),
     *("--between", "--size", "--statements", "--models", "--orders"),
     *("-I", "--with", "--compile-commands", "-n", "--arg", "--wc-errors", "--c"),
     *("--hint", "--solution"),

@@ -17,6 +17,7 @@ from rdma_robust.cli.options.option_sets import HardwareOptions, LimitOptions, w
 from rdma_robust.cli.options.safety_options import SafetyModels, models_named
 from rdma_robust.errors import UsageError
 from rdma_robust.frame import registry
+from rdma_robust.frame.answer import Answer
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.columns import PAPER
 from rdma_robust.frame.shell.inputs import Source, expand, read_source
@@ -27,6 +28,7 @@ from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome
 from rdma_robust.questions.proof_question import ProofAsking
+from rdma_robust.questions.races_question import RACES, RacesAsking, races_found
 
 if TYPE_CHECKING:
     from rdma_robust.analyses.explain.explanation import Explanation
@@ -72,6 +74,7 @@ def explain_command(
     output: arguments.OutputFile = None,
     all_steps: arguments.AllSteps = False,
     models: SafetyModels = None,
+    races: arguments.AboutRaces = False,
 ) -> None:
     """Note in the context what is to be done."""
     named, every = models_named(models)
@@ -84,6 +87,13 @@ def explain_command(
     if (other := registry.explained_by(file)) is not None:
         item = only(file, "explain", options.define, other.suffixes)
         context.obj.append(partial(tell_of, item, (form, output), options.limits, partial(_told_by_front_end, form)))
+        return
+    if races and named:
+        raise UsageError("--races and --model are two questions; ask one of them")
+    if races:
+        if form == "dot":
+            raise UsageError("--format dot draws the execution graph of a counterexample; a race has a run: svg")
+        context.obj.append(partial(run_explain_races, ExplainRequest(file, options, form, of, 0, width, output, all_steps)))
         return
     if named:
         from rdma_robust.cli.proof_explained import run_explain_proof  # noqa: PLC0415 - another question
@@ -120,6 +130,37 @@ def run_explain(request: ExplainRequest) -> Exit:
     item = only(request.file, "explain", request.options.define)
     written = request.format, request.to
     return tell_of(item, written, request.options.limits, partial(_told, request))
+
+
+def run_explain_races(request: ExplainRequest) -> Exit:
+    """Explain the data races of a program; return the exit code, that of `races`. Raises UsageError."""
+    asking = RacesAsking(request.options)
+    item = only(request.file, "explain", request.options.define)
+    return tell_of(item, (request.format, request.to), asking.limits, partial(_told_of_races, request, asking))
+
+
+def _told_of_races(request: ExplainRequest, asking: RacesAsking, source: Source, limits: Limits) -> tuple[str, Exit]:
+    from rdma_robust.reports.analyses import race_explanation  # noqa: PLC0415 - slow, and reading may have failed
+    from rdma_robust.reports.analyses.races_report import races_record  # noqa: PLC0415
+
+    text = read_source(source)
+    outcome = races_found(source.name, text, asking, limits)
+    warn_of(outcome.program.warnings, source.name, text)
+    record = races_record(outcome, source.name)
+    code = RACES.view(asking).exit_of(record)
+    match request.format:
+        case "text":
+            return "\n".join(race_explanation.races_text(record, outcome, _width(request), full=request.full)), code
+        case "json":
+            from rdma_robust.frame.formats.json_text import layout  # noqa: PLC0415
+            from rdma_robust.frame.formats.section import document  # noqa: PLC0415
+            from rdma_robust.frame.run_question import section_of  # noqa: PLC0415
+
+            return layout(document(section_of(RACES, asking, [Answer(record)], requested=1, time_s=record.time_s))), code
+        case "svg":
+            return race_explanation.race_svg(record, outcome), code
+        case _:
+            return race_explanation.races_html(record, outcome, text, __version__), code
 
 
 def _told_by_front_end(form: str, source: Source, limits: Limits) -> tuple[str, Exit]:

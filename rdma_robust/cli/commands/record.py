@@ -68,7 +68,7 @@ def record_command(
     ] = None,
     run_timeout: arguments.RunTimeout = arguments.RUN_TIMEOUT_S,
     out: arguments.RunFile = None,
-    races: Annotated[bool, typer.Option("--races", help="Ask for data races of the run, not for robustness.")] = False,
+    races: arguments.AboutRaces = False,
     hardware: ModelOptions,
     await_loops: arguments.AwaitLoops = False,
     limits: LimitOptions,

@@ -358,6 +358,7 @@ Explain = Annotated[
 AllSteps = Annotated[
     bool, typer.Option("--all-steps", "-v", help="Show every step of long runs, with the names of the events.")
 ]
+AboutRaces = Annotated[bool, typer.Option("--races", help="Ask for data races, not for robustness.")]
 Watch = Annotated[bool, typer.Option("--watch", help="Run again whenever a file has changed, until Ctrl-C.")]
 NoHangs = Annotated[bool, typer.Option("--no-hangs", help="Do not check that the program cannot hang.")]
 Strict = Annotated[

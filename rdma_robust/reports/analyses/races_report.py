@@ -104,15 +104,15 @@ class RacesRecord:
     time_s: float = 0.0
 
 
-def races_record(outcome: RaceOutcome) -> RacesRecord:
-    """Return the record of a program."""
+def races_record(outcome: RaceOutcome, file: str) -> RacesRecord:
+    """Return the record of a program in a file."""
     program, model = outcome.program, outcome.model
     said = next((each for each in program.expectations if each.kind == "race"), None)
     decided = outcome.verdict is not RaceVerdict.UNKNOWN
     met = None if said is None or not decided else (outcome.verdict is RaceVerdict.RACE_FREE) is said.negated
     hardware = model.words + (": standards, no NIC" if model.order in PROMISED else "")
     return RacesRecord(
-        program.file,
+        file,
         outcome.verdict.value,
         outcome.reason,
         program=program.name,
@@ -162,10 +162,7 @@ def racing_lines(record: RacesRecord, width: int | None) -> list[str]:
     lines: list[str] = []
     for number, race in enumerate(record.races, 1):
         lines += [""] if lines else []
-        lines += sentence(f"{number}. {race.said}", width)
-        for name, each in (("first", race.first), ("then", race.second)):
-            lines += sentence(f"{name} {each.thread}, {each.where}: {each.does}", width, "   ")
-        lines += sentence(race.missing, width, "   ")
+        lines += race_paragraph(number, race, width)
         left = len(race.run) - MOST_MOVES
         lines += [f"   the run, under sequential consistency{f', without its first {left} moves' if left > 0 else ''}:"]
         for step in race.run[-MOST_MOVES:]:
@@ -173,10 +170,20 @@ def racing_lines(record: RacesRecord, width: int | None) -> list[str]:
             lines += sentence(f"line {' from '.join(step.places)}, {step.actor}: {step.does}{mark}", width, "     ")
     if record.verdict == "race-free":
         lines += sentence("Every two accesses of a location that conflict are ordered in every execution.", width)
-    if record.program is not None:
-        words = ", ".join(record.synchronising) or "none"
-        lines += ["", *sentence(f"locations that synchronise: {words}", width)]
-    return lines
+    return [*lines, "", *synchronising_line(record, width)] if record.program is not None else lines
+
+
+def race_paragraph(number: int, race: RaceView, width: int | None) -> list[str]:
+    """Return a race in words: its two accesses, and what would order them."""
+    lines = sentence(f"{number}. {race.said}", width)
+    for name, each in (("first", race.first), ("then", race.second)):
+        lines += sentence(f"{name} {each.thread}, {each.where}: {each.does}", width, "   ")
+    return lines + sentence(race.missing, width, "   ")
+
+
+def synchronising_line(record: RacesRecord, width: int | None) -> list[str]:
+    """Return the locations that synchronise, as lines."""
+    return sentence(f"locations that synchronise: {', '.join(record.synchronising) or 'none'}", width)
 
 
 class RacesView(View[RacesRecord]):

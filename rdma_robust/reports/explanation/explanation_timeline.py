@@ -41,8 +41,8 @@ def timeline_svg(explanation: Explanation) -> str:
     return "" if run is None else run_svg(run, explanation.program)
 
 
-def run_svg(run: Timeline, program: str) -> str:
-    """Return a run of the program of this name as an SVG image."""
+def run_svg(run: Timeline, program: str, marked: str = "on the cycle") -> str:
+    """Return a run of the program of this name as an SVG image; `marked` is what the marked steps are."""
     slots = _slots(run)
     columns = _columns(run, slots)
     last = columns[-1]
@@ -50,7 +50,7 @@ def run_svg(run: Timeline, program: str) -> str:
     by_lane = {c.lane.id: c for c in columns}
     body = [*_headings(columns, height), *(_row(step, width) for step in run.steps)]
     body += [_operation(o, run, by_lane, slots[o.number]) for o in run.operations]
-    body += [_chip(step, by_lane[step.lane]) for step in run.steps]
+    body += [_chip(step, by_lane[step.lane], marked) for step in run.steps]
     return svg_image(width, height, f"run of {program}, step by step", body, "timeline")
 
 
@@ -161,15 +161,13 @@ def _arrow(start: float, end: float, y: float, style: str) -> str:
     )
 
 
-def _chip(step: TimelineStep, column: _Column) -> str:
+def _chip(step: TimelineStep, column: _Column, marked: str) -> str:
     x, y = column.x + column.chips, _y(step.number) - CHIP / 2
     faint = " rr-faint" if step.kind in ("post", "send") else ""
     marks = f"rr-step rr-{column.lane.kind}{faint}{' rr-cycle' if step.on_cycle else ''}{' rr-pivot' if step.pivot else ''}"
     line = "" if step.line is None else f' data-line="{step.line}" tabindex="0"'
     event = "" if step.event is None else f' data-event="{step.event}"'
-    said = (
-        f"step {step.number}: {step.text}{'; on the cycle' if step.on_cycle else ''}{' (the pivot)' if step.pivot else ''}"
-    )
+    said = f"step {step.number}: {step.text}{f'; {marked}' if step.on_cycle else ''}{' (the pivot)' if step.pivot else ''}"
     return (
         f'<g class="{marks}"{event}{line}><title>{markup_text(said)}</title>'
         f'<rect class="rr-chip" x="{number(x)}" y="{number(y)}" '
