@@ -35,10 +35,6 @@ def check_robust(program: Program, platform: Platform, evidence: object) -> str:
     Source: docs/theory-search.md, "The search", Theorem 8 (a program that is not robust has a run of the search to a
     violation), and that an inductive set contains everything that can be reached. Raises InvalidCertificate.
     """
-    if program.memories and any(
-        isinstance(s.op, RemoteRmw) and s.op.operands for t in program.threads for _, _, s in steps(t)
-    ):
-        reject("there are no rules for operands of atomics in memory beside memory behind a NIC")
     readings = readings_for_search(program, platform)
     states = read_states(program, readings, platform, evidence)
     _Inductive(program, readings, states, platform).check()

@@ -59,7 +59,7 @@ from rdma_robust.petri.net import (
 )
 from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.invariant import inductive_invariant
-from rdma_robust.robustness.searched_orders import forces_less, has_messages, takes_operands
+from rdma_robust.robustness.searched_orders import forces_less, has_messages
 from rdma_robust.semantics.like_orders import atomic_rows
 from rdma_robust.semantics.linearise import trace_of_order
 
@@ -238,8 +238,6 @@ def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limi
     """
     program, options = outcome.program, options.on(outcome.program.hardware)
     order = _told(options.model.order)
-    if outcome.verdict is Verdict.ROBUST and program.memories and takes_operands(program):
-        raise SizeLimitError("no rules are argued for operands of atomics in memory beside memory behind a NIC")
     if has_waiting_messages(program) and (outcome.verdict is Verdict.NOT_ROBUST or outcome.engine == BRUTE_FORCE):
         raise SizeLimitError("the checker of certificates has no rules for messages that wait (rnr wait)")
     match outcome.verdict:

@@ -12,17 +12,12 @@ from rdma_robust.model import Model
 from rdma_robust.orders.known_orders import order_table
 from rdma_robust.orders.order_facts import OF_ATOMICS, fact_meaning, lacking
 from rdma_robust.semantics.connections import has_choice_of_buffers
-from rdma_robust.semantics.event_table import acts_of, operands_read
+from rdma_robust.semantics.event_table import acts_of
 from rdma_robust.semantics.like_orders import atomic_rows, unknown_to
 from rdma_robust.semantics.order_table import polls_apart
 
 ARGUED: Final = ("default", "multipath", "relaxed", "none", "accumulate")
 """The orders for which docs/theory-orders.md argues the search with everything that a program can have."""
-
-
-def takes_operands(program: Program) -> bool:
-    """Return whether an atomic of the program takes operands from memory."""
-    return any(operands_read(step.op) for thread in program.threads for _, _, step in steps(thread))
 
 
 def has_messages(program: Program) -> bool:

@@ -24,12 +24,17 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.limits import Limits
 from rdma_robust.model import Model
 from rdma_robust.options import RECV_DEPTH, CheckOptions
-from rdma_robust.robustness.searched_orders import takes_operands
 from rdma_robust.semantics.oracle.brute_force import oracle_robust
 from tests.conftest import ROOT
 from tests.support.checker_search import RNR, Search, platform_of
 from tests.support.left_out import suite_program
-from tests.support.memory_programs import polled_memories, relayed_memories, small_memories, with_memories
+from tests.support.memory_programs import (
+    polled_memories,
+    relayed_memories,
+    small_memories,
+    taking_memories,
+    with_memories,
+)
 from tests.support.patches import Patch, mutated
 from tests.support.shares import chunks
 
@@ -47,14 +52,11 @@ def evidence_of(program: Program, model: Model) -> Any:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_named_programs_are_certified(name: str) -> None:
-    """Those that are robust have an invariant, and no others; beside operands in memory nothing is argued."""
+    """Those that are robust have an invariant, and no others."""
     program, model = load(name)
     if program.hardware.order == "ooo-dp":
         pytest.skip("decided by neighbouring tables: certified as these are (test_table_certificates)")
-    if takes_operands(program):
-        with pytest.raises(InvalidCertificate, match="operands"):
-            check_robust(program, platform_of(model), {})
-    elif program.expect_robust:
+    if program.expect_robust:
         assert check_robust(program, platform_of(model), evidence_of(program, model))
     else:
         with pytest.raises(SizeLimitError):
@@ -228,6 +230,9 @@ def test_many_random_programs(chunk: int) -> None:
     found += compared(with_memories(seeds), certified=20)
     assert min(found["robust"], found["not-robust"]) >= size * 0.5
     assert found["left"] <= size * 0.05
+    if chunk:
+        taking = compared(taking_memories(seeds), certified=10)
+        assert min(taking["robust"], taking["not-robust"]) >= size * 0.2 and taking["left"] <= size * 0.02
     polled = compared(polled_memories(seeds), certified=10)
     assert polled["robust"] >= size * 0.2
     assert polled["left"] <= size * 0.01

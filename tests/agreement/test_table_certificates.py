@@ -31,8 +31,9 @@ from rdma_robust.orders.order_facts import OF_ATOMICS, lacking
 from rdma_robust.orders.order_record import UNKNOWN, with_written
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import decide
-from rdma_robust.robustness.searched_orders import forces_less, lacked_facts, takes_operands
+from rdma_robust.robustness.searched_orders import forces_less, lacked_facts
 from rdma_robust.semantics.oracle.brute_force import OracleLimits, oracle_robust
+from tests.agreement.test_operands import has_operands
 from tests.conftest import ROOT
 from tests.support.checker_search import RNR, Search, platform_of
 from tests.support.random_orders import programs_under_orders, random_order, words_under_orders
@@ -45,7 +46,7 @@ SMALL = OracleLimits(decisions=30_000, timeout=10.0)
 
 def has_rules(program: Program) -> bool:
     """Whether the checker has rules for a program under tables of files."""
-    return not program.crowds and not takes_operands(program)
+    return not program.crowds and not has_operands(program)
 
 
 def followed(seeds: range) -> Counter[str]:

@@ -6,15 +6,11 @@ import pytest
 
 from rdma_robust.analyses.explain.compose import explanation
 from rdma_robust.analyses.repair.plan import repair
-from rdma_robust.certify.document import InvalidCertificate
-from rdma_robust.certify.hardware import USUAL
-from rdma_robust.certify.invariants import check_robust
-from rdma_robust.errors import SizeLimitError
 from rdma_robust.evidence.produce import robustness_certificate
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
-from rdma_robust.outcome import Outcome, Verdict
+from rdma_robust.outcome import Outcome
 from rdma_robust.robustness.decide import decide
 from tests.conftest import ROOT
 
@@ -94,15 +90,10 @@ def test_robust_has_a_certificate(name: str) -> None:
     assert found is not None and found.claim["kind"] == "robust"
 
 
-def test_operands_in_memory_have_none() -> None:
-    """Neither search nor checker has an argument for both together."""
-    program = load_program(OPERANDS, "p")
-    outcome = decide(program, CheckOptions())
-    assert outcome.verdict is Verdict.ROBUST
-    with pytest.raises(SizeLimitError, match="operands"):
-        robustness_certificate(outcome, CheckOptions(), Limits(), None)
-    with pytest.raises(InvalidCertificate, match="operands"):
-        check_robust(program, USUAL, {})
+def test_so_has_an_atomic_with_its_operand_in_memory() -> None:
+    outcome = decide(load_program(OPERANDS, "p"), CheckOptions())
+    found = robustness_certificate(outcome, CheckOptions(), Limits(), None)
+    assert found is not None and found.claim["kind"] == "robust"
 
 
 def test_not_robust_has_one() -> None:
