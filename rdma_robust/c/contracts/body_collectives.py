@@ -17,6 +17,7 @@ from rdma_robust.c.contracts.message_buffers import (
 )
 from rdma_robust.c.front.libclang import Cursor
 from rdma_robust.c.libraries.mpi import NUMBERS
+from rdma_robust.diagnose import quote
 from rdma_robust.errors import Span
 from rdma_robust.language.syntax import ast
 from rdma_robust.messages.language import message_tree as tree
@@ -52,6 +53,13 @@ def _broadcast(reader: BodyReader, call: Cursor) -> None:
     put_message(reader, buffer, message, span, exactly=True)
 
 
+def _apart(reader: BodyReader, sent: MessageBuffer, target: MessageBuffer, call: Cursor) -> None:
+    """Raise UnreadCodeError if a collective operation sends what it stores."""
+    if sent.memory.name == target.memory.name:
+        hint = "MPI asks for two buffers"
+        raise reader.values.unread(f"both buffers are {quote(sent.memory.name)}", call, hint)
+
+
 def _at_root(reader: BodyReader, root: tree.Operand | None, span: Span, body: Callable[[], None]) -> None:
     """Append what the root alone does, or all processes if there is none."""
     if root is None:
@@ -75,6 +83,7 @@ def _all(reader: BodyReader, span: Span, body: Callable[[tree.Operand], None], l
 def _reduced(reader: BodyReader, call: Cursor, root: Cursor | None, communicator: Cursor) -> None:
     address, target, count, kind, operation, *_ = mpi_arguments(call)
     sent, result = buffer_at(reader, address, count, kind), buffer_at(reader, target, count, kind)
+    _apart(reader, sent, result, call)
     span = _asked(reader, call, sent, communicator)
     name = _OPERATION_NAMES.get(handle_value(operation) or 0, "")
     if not name:
@@ -129,6 +138,7 @@ def _block(buffer: MessageBuffer, at: tree.Operand, span: Span) -> tree.Operand:
 def _gather_at(reader: BodyReader, call: Cursor, root: Cursor | None, communicator: Cursor) -> None:
     arguments = mpi_arguments(call)
     sent, target = buffer_at(reader, *arguments[:3]), buffer_at(reader, *arguments[3:6])
+    _apart(reader, sent, target, call)
     span = _asked(reader, call, sent, communicator)
     at = None if root is None else reader.values.value(root)
     everything = _gathered(reader, taken_message(reader, sent, span), at, span)
@@ -166,6 +176,7 @@ def _scatter(reader: BodyReader, call: Cursor) -> None:
         buffer_at(reader, *arguments[3:6]),
         reader.values.value(arguments[6]),
     )
+    _apart(reader, sent, target, call)
     span = _asked(reader, call, target, arguments[7])
     everything = reader.register("$all", span, call_operand("new", (number_operand(0, span),), span))
 
@@ -181,6 +192,7 @@ def _scatter(reader: BodyReader, call: Cursor) -> None:
 def _alltoall(reader: BodyReader, call: Cursor) -> None:
     arguments = mpi_arguments(call)
     sent, target = buffer_at(reader, *arguments[:3]), buffer_at(reader, *arguments[3:6])
+    _apart(reader, sent, target, call)
     span = _asked(reader, call, sent, arguments[6])
     everything = reader.register("$all", span, call_operand("new", (tree.ProcessCount(span),), span))
     _blocks(reader, sent, everything, span)
@@ -203,3 +215,16 @@ COLLECTIVES: Final[Mapping[str, CallReader]] = {
     "MPI_Alltoall": _alltoall,
 }
 """The collective operations that are read, each with what it is in `.mp`."""
+
+_BOTH: Final = frozenset({"gather", "bcast"})
+NEEDED: Final[Mapping[str, frozenset[str]]] = {
+    "MPI_Barrier": frozenset({"barrier"}),
+    "MPI_Bcast": frozenset({"bcast"}),
+    "MPI_Reduce": frozenset({"reduce", "gather"}),
+    "MPI_Allreduce": _BOTH | {"allreduce"},
+    "MPI_Gather": frozenset({"gather"}),
+    "MPI_Allgather": _BOTH,
+    "MPI_Scatter": frozenset({"scatter"}),
+    "MPI_Alltoall": frozenset({"scatter"}),
+}
+"""The procedures of the library that they are made of: a function of the file that has such a name hides it."""

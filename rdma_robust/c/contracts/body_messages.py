@@ -83,6 +83,9 @@ def _receive(reader: BodyReader, call: Cursor) -> None:
     reader.check_communicator(communicator)
     span = reader.at(call)
     buffer, stored = buffer_at(reader, address, count, kind), _status(reader, status)
+    if stored and reader.has_no_process and handle_value(rank) is None:
+        hint = "ask whether it is MPI_PROC_NULL before, and ignore the status"
+        raise reader.values.unread("whether a message comes from this process is not seen", rank, hint)
     source, labelled = _source(reader, rank, stored, span), _tag(reader, tag, stored, span)
     _to_process(reader, rank, span, lambda: _received(reader, buffer, (source, labelled, stored), span))
 

@@ -21,7 +21,7 @@ from rdma_robust.c.contracts.body_values import (
     names_variable,
     number_operand,
 )
-from rdma_robust.c.contracts.c_functions import CFunction
+from rdma_robust.c.contracts.c_functions import WORLD, CFunction
 from rdma_robust.c.contracts.function_calls import call_function
 from rdma_robust.c.contracts.local_variables import allocate, declare
 from rdma_robust.c.front.cursors import bare, c_type, children, cursor_kind, expressions
@@ -35,7 +35,7 @@ from rdma_robust.messages.language.message_parts import assigned_names, function
 
 _STEPS: Final = {1: "+", 2: "-", 3: "+", 4: "-"}
 _COMPOUND: Final = {23: "*", 24: "/", 25: "%", 26: "+", 27: "-"}
-_SILENT: Final = frozenset({"printf", "fprintf", "puts", "putchar", "fflush", "free"})
+_SILENT: Final = frozenset({"printf", "fprintf", "puts", "putchar", "fflush"})
 _FAILING: Final = frozenset({"__assert_fail", "__assert_rtn", "__assert"})
 RESULT: Final = "$result"
 
@@ -259,13 +259,11 @@ class BodyReader(BlockWriter):
         elif kind == "CALL_EXPR":
             self._call(found, None)
         elif kind == "CSTYLE_CAST_EXPR" and c_type(found.type).kind == "void":
-            self._discarded(expressions(found)[-1])
+            inner = bare(expressions(found)[-1])
+            if cursor_kind(inner) not in ("DECL_REF_EXPR", "INTEGER_LITERAL"):
+                self.effect(inner)
         elif not self._assertion(found):
             raise self.values.unread("this expression is no statement", cursor, "assignments and calls are read")
-
-    def _discarded(self, cursor: Cursor) -> None:
-        if cursor_kind(bare(cursor)) == "CALL_EXPR":
-            self.effect(cursor)
 
     def _reallocate(self, left: Cursor, right: Cursor, span: Span) -> None:
         target = self.values.memory(left)
@@ -314,16 +312,30 @@ class BodyReader(BlockWriter):
             known(self, cursor)
         elif name in self.functions:
             call_function(self, cursor, self.functions[name], result)
-        elif name not in _SILENT or result is not None:
+        elif name == "free" and result is None:
+            self.assign(self.values.whole(next(cursor.get_arguments())), no_value(self.at(cursor)), self.at(cursor))
+        elif name in _SILENT and result is None:
+            self._check_silent(cursor)
+        else:
             said = f"{quote(name or 'what is called')} is not read: it is no function of this file"
             hint = "functions of MPI that are read are those that send, receive and call all processes together"
             raise self.values.unread(said, cursor, hint)
+
+    def _check_silent(self, cursor: Cursor) -> None:
+        """Raise UnreadCodeError if the arguments of a call that does nothing do something."""
+        for given in cursor.get_arguments():
+            for each in given.walk_preorder():
+                kind = cursor_kind(each)
+                is_store = kind == "BINARY_OPERATOR" and binary_kind(each) == ASSIGN
+                is_step = kind == "UNARY_OPERATOR" and unary_kind(each) in _STEPS
+                if is_store or is_step or kind in ("CALL_EXPR", "COMPOUND_ASSIGNMENT_OPERATOR"):
+                    raise self.values.unread("this argument does something", each, "write it as a statement before")
 
     def check_communicator(self, cursor: Cursor) -> None:
         """Raise UnreadCodeError for a communicator that is not that of the function."""
         found = bare(cursor)
         is_named = cursor_kind(found) == "DECL_REF_EXPR"
-        name = str(found.spelling) if is_named else {1: "MPI_COMM_WORLD"}.get(handle_value(cursor) or 0, "")
+        name = str(found.spelling) if is_named else {1: WORLD}.get(handle_value(cursor) or 0, "")
         if name != self.function.communicator:
             said = f"this communicator is not {quote(self.function.communicator)}, that of {quote(self.function.name)}"
             raise self.values.unread(said, cursor, "a function with a contract uses one communicator")

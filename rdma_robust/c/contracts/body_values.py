@@ -92,9 +92,9 @@ def handle_value(cursor: Cursor) -> int | None:
 
 
 def is_whole(kind: ClangType) -> bool:
-    """Return whether the values of a type are integers with a sign, of four bytes or more, or truth values."""
+    """Return whether the values of a type are integers with a sign, of four bytes or more."""
     found = c_type(kind)
-    return found.kind == "bool" or (found.kind == "int" and found.size >= 4 and (found.signed or _is_enum(kind)))
+    return found.kind == "int" and found.size >= 4 and (found.signed or _is_enum(kind))
 
 
 def _is_enum(kind: ClangType) -> bool:
@@ -232,6 +232,13 @@ class ValueReader:
             said = f"{quote(str(found.spelling))} is not read: {_unread_type(found.type)}"
             raise self.unread(said, found, "variables are `int`, `long`, and arrays of them")
         return name
+
+    def whole(self, cursor: Cursor) -> tree.IndexedName:
+        """Return the register of an array that a pointer is the beginning of. Raises UnreadCodeError."""
+        found = self.array(cursor)
+        if found.index != ast.NumberLiteral(0):
+            raise self.unread("this is not the beginning of an array", cursor)
+        return named_register(found.name, found.span)
 
     def array(self, cursor: Cursor) -> Memory:
         """Return the elements from that on to which a pointer points. Raises UnreadCodeError."""

@@ -9,11 +9,13 @@ from typing import Final
 
 from rdma_robust.c.code import SourcePlace
 from rdma_robust.c.contracts.acsl_comments import AcslComment, Universe, read_comment
+from rdma_robust.c.contracts.body_collectives import NEEDED
 from rdma_robust.c.contracts.body_messages import MPI_CALLS
 from rdma_robust.c.contracts.body_statements import BodyReader
 from rdma_robust.c.contracts.body_values import ValueReader, is_pointer, is_whole, number_operand
 from rdma_robust.c.contracts.c_functions import CFunction, c_function, is_communicator, with_outs
 from rdma_robust.c.contracts.contract_clauses import ClauseReader
+from rdma_robust.c.contracts.loop_clauses import LoopReader
 from rdma_robust.c.contracts.message_buffers import is_single
 from rdma_robust.c.front.c_comments import CComments, c_comments, comments_in
 from rdma_robust.c.front.c_units import CUnits, read_units
@@ -28,13 +30,11 @@ from rdma_robust.language.suppressions import Suppressions
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.parse import parse_tree
 from rdma_robust.messages.language import message_tree as tree
-from rdma_robust.messages.language.message_library import library
 from rdma_robust.messages.language.message_words import message_grammar
 from rdma_robust.value_ranges import file_of
 
 _MARKS: Final = ("/*@", "//@")
 _CLAIM: Final = re.compile(r"expect\s+contract\b")
-_COLLECTIVE: Final = {name.removeprefix("MPI_").lower() for name in MPI_CALLS}
 
 
 def read_c_contracts(text: str, file: str, report: Reporter) -> tuple[ast.ProgramTree, Suppressions, frozenset[str]]:
@@ -64,6 +64,7 @@ class _FileReader:
     globals: dict[str, Cursor] = field(default_factory=dict)
     constants: dict[int, int] = field(default_factory=dict)
     contracts: dict[int, tuple[Span, AcslComment]] = field(default_factory=dict)
+    loops: dict[int, AcslComment] = field(default_factory=dict)
 
     def at(self, cursor: Cursor) -> Span:
         """Return where a cursor is."""
@@ -81,7 +82,7 @@ class _FileReader:
         self._comments()
         owned = {name: each for name, each in self.cursors.items() if self.start(each) in self.contracts}
         functions = with_outs({name: c_function(each) for name, each in self._reached(owned).items()})
-        self._check(functions, owned)
+        self._check(functions)
         yield from self._registers(functions)
         yield from self._named_constants()
         single = is_single(each.cursor for each in functions.values())
@@ -119,6 +120,12 @@ class _FileReader:
     def _comments(self) -> None:
         """Read the contracts: each belongs to what begins behind it."""
         heads = {self.start(each) for each in self.cursors.values()}
+        loops = {
+            self.start(each)
+            for function in self.cursors.values()
+            for each in function.walk_preorder()
+            if cursor_kind(each) in ("FOR_STMT", "WHILE_STMT", "DO_STMT")
+        }
         for start, end in comments_in(self.text):
             if not self.text.startswith(_MARKS, start):
                 continue
@@ -127,8 +134,10 @@ class _FileReader:
             if found is None:
                 continue
             span = found.span
-            if behind not in heads:
-                hint = "write it right before the definition of a function"
+            if behind in loops:
+                self.loops[behind] = found
+            elif behind not in heads:
+                hint = "write it right before the definition of a function, or before a loop"
                 self.report.error("RR963", span, "this contract belongs to nothing", hint=hint)
             elif behind in self.contracts:
                 self.report.error("RR963", span, "this function has a contract already", hint="write one comment")
@@ -153,19 +162,23 @@ class _FileReader:
             todo += [str(each.spelling) for each in calls]
         return {name: each for name, each in self.cursors.items() if name in seen}
 
-    def _check(self, functions: Mapping[str, CFunction], owned: Mapping[str, Cursor]) -> None:
+    def _check(self, functions: Mapping[str, CFunction]) -> None:
         """Report functions that are not read, and names that mean another thing in the library."""
-        del owned
         calls = {
-            str(one.spelling).removeprefix("MPI_").lower()
+            str(one.spelling)
             for each in functions.values()
             for one in each.cursor.walk_preorder()
-            if cursor_kind(one) == "CALL_EXPR" and str(one.spelling) in MPI_CALLS
+            if cursor_kind(one) == "CALL_EXPR"
         }
+        needed = {name for call in calls & NEEDED.keys() for name in NEEDED[call]}
         for name, each in functions.items():
-            if name in library() and calls & _COLLECTIVE & (library().keys() | {"allgather", "alltoall"}):
+            if name in needed:
                 said = f"{quote(name)} has the name that a collective operation of MPI has in contracts"
                 self.report.error("RR964", self.at(each.cursor), said, hint="give the function another name")
+            more = [one for one in each.cursor.get_arguments() if is_communicator(one)][1:]
+            for one in more:
+                hint = "a function with a contract uses one communicator"
+                self.report.error("RR964", self.at(one), "a second communicator is not read", hint=hint)
             for declared in each.cursor.get_arguments():
                 if not (is_communicator(declared) or is_whole(declared.type) or is_pointer(declared.type)):
                     said = f"parameters of type {quote(str(declared.type.spelling))} are not read"
@@ -261,14 +274,14 @@ class _FileReader:
         body.has_no_process = "MPI_PROC_NULL" in self.text
         body.has_any_source, body.has_any_tag = "MPI_ANY_SOURCE" in self.text, "MPI_ANY_TAG" in self.text
         span = self._name_span(function)
+        lengths = {name: size for name, each in used.items() if (size := _length(each)) is not None}
+        arrays = frozenset(name for name, each in used.items() if is_pointer(each.type))
+        reader = ClauseReader(function, self.report, span, lengths, arrays, frozenset(self._known_constants()))
+        comment = self.contracts[self.start(function.cursor)][1] if has_contract else None
+        contract = None if comment is None else reader.contract(comment)
+        body.loop_contract = LoopReader(self.loops, self.start, reader, body, contract).contract
         inner = next(each for each in children(function.cursor) if cursor_kind(each) == "COMPOUND_STMT")
         block = body.whole(inner, self.at(inner))
-        contract = None
-        if has_contract:
-            lengths = {name: size for name, each in used.items() if (size := _length(each)) is not None}
-            arrays = frozenset(name for name, each in used.items() if is_pointer(each.type))
-            reader = ClauseReader(function, self.report, span, lengths, arrays, frozenset(self._known_constants()))
-            contract = reader.contract(self.contracts[self.start(function.cursor)][1])
         parameters = tuple(ast.Ident(each, span) for each in function.parameters)
         return tree.FunctionItem(ast.Ident(function.name, span), parameters, block, contract, self.at(function.cursor))
 

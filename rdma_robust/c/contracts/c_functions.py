@@ -11,6 +11,7 @@ from rdma_robust.c.front.cursors import bare, c_type, children, cursor_kind, exp
 from rdma_robust.c.front.libclang import Cursor, binary_kind, unary_kind
 
 COMMUNICATOR: Final = "MPI_Comm"
+WORLD: Final = "MPI_COMM_WORLD"
 _UPDATES: Final = (1, 2, 3, 4)
 
 
@@ -26,6 +27,8 @@ class CFunction:
     communicator: str
     has_value: bool
     outs: tuple[str, ...] = ()
+    reached: frozenset[str] = frozenset()
+    """The variables outside of functions that it names, or what it calls; and MPI, where that is called."""
 
     @property
     def gives_several(self) -> bool:
@@ -47,7 +50,7 @@ def c_function(cursor: Cursor) -> CFunction:
         cursor,
         tuple(str(each.spelling) for each in plain),
         tuple(str(each.spelling) for each in plain if is_pointer(each.type)),
-        communicators[0] if communicators else "MPI_COMM_WORLD",
+        communicators[0] if communicators else WORLD,
         c_type(cursor.result_type).kind != "void",
     )
 
@@ -68,9 +71,27 @@ def with_outs(functions: Mapping[str, CFunction]) -> dict[str, CFunction]:
             found[name] |= more
             changed = changed or bool(more)
     return {
-        name: replace(each, outs=tuple(one for one in each.pointers if one in found[name]))
+        name: replace(
+            each,
+            outs=tuple(one for one in each.pointers if one in found[name]),
+            reached=frozenset(_reached(name, functions, set())),
+        )
         for name, each in functions.items()
     }
+
+
+def _reached(name: str, functions: Mapping[str, CFunction], seen: set[str]) -> Iterator[str]:
+    seen.add(name)
+    for each in functions[name].cursor.walk_preorder():
+        if cursor_kind(each) == "DECL_REF_EXPR" and each.referenced is not None:
+            if cursor_kind(each.referenced) == "VAR_DECL" and each.referenced.semantic_parent.kind.is_translation_unit():
+                yield str(each.spelling)
+        elif cursor_kind(each) == "CALL_EXPR":
+            callee = str(each.spelling)
+            if callee.startswith("MPI_"):
+                yield "MPI"
+            elif callee in functions and callee not in seen:
+                yield from _reached(callee, functions, seen)
 
 
 _STORING: Final = {

@@ -48,6 +48,7 @@ class ClauseReader:
     lengths: Mapping[str, int]
     arrays: frozenset[str]
     constants: frozenset[str]
+    renamed: Mapping[str, str] = field(default_factory=dict)
 
     def contract(self, comment: AcslComment) -> contracts.ContractText:
         """Return the contract of the function. What is wrong is reported."""
@@ -76,6 +77,15 @@ class ClauseReader:
                     sections[-1].parts.append(item)
         return sections
 
+    def of_loop(self, part: contracts.Part, names: Mapping[str, str]) -> contracts.Part:
+        """Return a clause of a loop, in which variables have these names, and arrays are what they are at its head."""
+        self.renamed = names
+        try:
+            made = self._inside(part, final=False)
+            return cast(contracts.ConditionClause, made)
+        finally:
+            self.renamed = {}
+
     # Clauses.
 
     def _part(self, part: contracts.Part, section: _Section) -> contracts.Part | None:
@@ -86,12 +96,20 @@ class ClauseReader:
                 given = None if condition is None else self._term(condition, final=False)
                 return replace(part, value=made, condition=given)
             case contracts.AssignsLine(cells):
+                self._check_assigned(cells)
                 kept = [each for each in cells if each.name.text not in self.function.pointers]
                 return replace(part, cells=tuple(kept))
             case contracts.WaitsForClause() | contracts.Quiet():
                 return self._path(part, section)
             case _:
                 return part
+
+    def _check_assigned(self, cells: Sequence[contracts.CellsOf]) -> None:
+        """Report pointers in `assigns`: what may change is behind them."""
+        for each in cells:
+            if each.name.text in self.function.pointers and each.low is None:
+                hint = f"write `*{each.name.text}`, or `{each.name.text}[0 .. n - 1]`"
+                self.report.error("RR963", each.span, f"{quote(each.name.text)} is a pointer", hint=hint)
 
     def _path(self, part: contracts.WaitsForClause | contracts.Quiet, section: _Section) -> contracts.Part:
         made = cast(contracts.Quiet, self._inside(part, final=False))
@@ -154,13 +172,16 @@ class ClauseReader:
     ) -> list[contracts.BoundsLine | None]:
         """Return the lengths that are looked at of arrays of which `\\valid` says how many elements they have."""
         found: dict[str, contracts.BoundsLine | None] = {}
+        counts: dict[str, object] = {}
         for section in sections:
             for part in section.parts:
                 if isinstance(part, contracts.ConditionClause) and part.word == "requires":
                     always = section.head is None
                     for term, surely in _valid_terms(part.value, always):
-                        if term.pointer.text not in bounded:
-                            found.setdefault(term.pointer.text, self._bounds_of(term, bounded, surely=surely))
+                        name = term.pointer.text
+                        if name not in bounded:
+                            same = counts.setdefault(name, self._count(term)) == self._count(term)
+                            found[name] = self._bounds_of(term, bounded, surely=surely) if same else None
         return list(found.values())
 
     def _bounds_of(
@@ -178,6 +199,8 @@ class ClauseReader:
     def _term(self, node: object, *, final: bool) -> object:
         """Return an expression as one of `.mp`; `final` is where names are what they are at exit."""
         match node:
+            case contracts.NameTerm(name, span) if name.text in self.renamed:
+                return contracts.NameTerm(ast.Ident(self.renamed[name.text], span), span)
             case contracts.NameTerm(name, span) if final and name.text in self.function.outs:
                 return self._final(name.text, span)
             case contracts.ResultWord(span) if final:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rdma_robust.c.contracts.block_writer import indexed_place, register_element
 from rdma_robust.c.contracts.body_values import Memory, binary_operand, call_operand, named_register, number_operand
-from rdma_robust.c.contracts.c_functions import CFunction, is_communicator
+from rdma_robust.c.contracts.c_functions import WORLD, CFunction, is_communicator
 from rdma_robust.c.front.libclang import Cursor
 from rdma_robust.diagnose import quote
 from rdma_robust.errors import Span
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 
 def call_function(reader: BodyReader, cursor: Cursor, callee: CFunction, result: tree.IndexedName | None) -> None:
-    span = reader.at(cursor)
+    span, own = reader.at(cursor), reader.function.communicator
+    if callee.communicator == WORLD != own and "MPI" in callee.reached:
+        said = f"{quote(callee.name)} uses {WORLD}, and {quote(reader.function.name)} {quote(own)}"
+        raise reader.values.unread(said, cursor, "a function with a contract uses one communicator")
     arguments: list[tree.Operand] = []
     backs: dict[str, Callable[[tree.IndexedName], None]] = {}
     used: dict[str, str] = {}
@@ -34,6 +37,9 @@ def call_function(reader: BodyReader, cursor: Cursor, callee: CFunction, result:
             if memory.name in used and {parameter, used[memory.name]} & set(callee.outs):
                 said = f"{quote(memory.name)} is passed twice, and {quote(callee.name)} stores to it"
                 raise reader.values.unread(said, given, "pointers of a function are to different arrays")
+            if memory.name in callee.reached:
+                said = f"{quote(callee.name)} names {quote(memory.name)} itself, and gets it as an argument"
+                raise reader.values.unread(said, given, "pass another array")
             used[memory.name] = parameter
             value, backs[parameter] = _passed(reader, memory, span)
             arguments.append(value)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from rdma_robust.contracts.contract_answers import (
     AnswerKind,
     ContractEngine,
+    Counterexample,
     EveryProcsAnswer,
     FunctionAnswer,
     Mode,
@@ -116,15 +117,17 @@ def _checked(
         if program.collectives is not None and example.clause == "kind":
             example = replace(example, text=NEVER_STORED)
         found = replace(found, counterexample=example, collates=collates)
-        if example.clause == CHANNELS and _is_apart(program, collates[example.collate].function):
+        if example.clause == CHANNELS and _is_apart(program, example):
             found = replace(found, verdict="UNKNOWN", counterexample=None, collates=(), reason=ACROSS)
     return replace(found, seconds=round(time.monotonic() - started, 6))
 
 
-def _is_apart(program: ContractProgram, function: str) -> bool:
-    """Whether a function has channels of its own, so that messages beside its calls are not looked at by its contract."""
+def _is_apart(program: ContractProgram, example: Counterexample) -> bool:
+    """Whether the call at which a message is on its way has channels of its own, so that its contract says nothing of it."""
     if program.collectives is None:
         return False
+    entered = [each.function for each in example.events if each.process == example.process and each.event == "enter"]
+    function = entered[example.collate] if example.collate < len(entered) else ""
     return function in program.collectives or any(each.name == function for each in program.library)
 
 
