@@ -69,17 +69,13 @@ def _written(told: ProofsOfProgram, record: ProofRecord, asking: ProofAsking, fo
 
 def _drawings(told: ProofsOfProgram) -> dict[str, str]:
     """Return the runs of unsafe models, with the reordering that a stronger model does not have."""
-    from rdma_robust.analyses.prove.reorderings import difference, nearest  # noqa: PLC0415
-    from rdma_robust.analyses.prove.safety_outcome import Safety  # noqa: PLC0415
+    from rdma_robust.analyses.prove.reorderings import model_differences  # noqa: PLC0415
     from rdma_robust.reports.explanation.explanation_timeline import run_svg  # noqa: PLC0415
     from rdma_robust.reports.prove.run_timeline import run_timeline  # noqa: PLC0415
 
-    found = {outcome.model: outcome for outcome in told.outcomes}
-    drawings = {}
-    for model, outcome in found.items():
-        if outcome.run is not None:
-            stronger = nearest(model, found)
-            safe = stronger is not None and found[stronger].safety is Safety.SAFE
-            pair = difference(outcome.run.moves, model, stronger) if safe and stronger is not None else None
-            drawings[model] = run_svg(run_timeline(told.program, outcome.run, pair), told.program.name)
-    return {str(model): drawing for model, drawing in drawings.items()}
+    pairs = {outcome.model: pair for outcome, _, pair in model_differences(told.outcomes)}
+    return {
+        str(outcome.model): run_svg(run_timeline(told.program, outcome.run, pairs.get(outcome.model)), told.program.name)
+        for outcome in told.outcomes
+        if outcome.run is not None
+    }

@@ -22,7 +22,7 @@ BARE_PARTICIPLES = 16
 SMALL_MODULES = 8
 """Modules of fewer than SMALL lines with one importer."""
 SMALL = 80
-LOOKED_UP = 14
+LOOKED_UP = 11
 """Functions and classes of programs, machines or engines that a report uses, and that are no records of what was found."""
 
 IRREGULAR_WORDS = (

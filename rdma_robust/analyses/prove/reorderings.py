@@ -20,7 +20,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
-from rdma_robust.analyses.prove.safety_outcome import SafetyRun
+from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome, SafetyRun
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
 from rdma_robust.expr import conj, names
 from rdma_robust.language.flow.cfg import (
@@ -106,6 +106,18 @@ def landing(model: AnyModelName) -> Verb:
 def nearest(model: AnyModelName, among: Collection[AnyModelName]) -> AnyModelName | None:
     """Return the nearest model `among` those that allow less than `model` does, None if there is none."""
     return next((each for each in STRONGER[model] if each in among), None)
+
+
+def model_differences(
+    outcomes: Sequence[SafetyOutcome],
+) -> Iterator[tuple[SafetyOutcome, AnyModelName, Reordering | None]]:
+    """Yield each answer with a run whose nearest stronger model that was asked is safe, that model, and what makes the
+    difference."""
+    found = {outcome.model: outcome for outcome in outcomes}
+    for weaker, outcome in found.items():
+        stronger = nearest(weaker, found)
+        if outcome.run is not None and stronger is not None and found[stronger].safety is Safety.SAFE:
+            yield outcome, stronger, difference(outcome.run.moves, weaker, stronger)
 
 
 def difference(moves: Sequence[Move], weaker: AnyModelName, stronger: AnyModelName) -> Reordering | None:

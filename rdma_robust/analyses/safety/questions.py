@@ -14,7 +14,7 @@ from rdma_robust.analyses.safety.on_hardware import Run
 from rdma_robust.guard import cut_short
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.limits import Limits, Progress
-from rdma_robust.model import RDMA, Model, ModelName
+from rdma_robust.model import Model, ModelName
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Copies, Verdict
 from rdma_robust.robustness.decide import decide
@@ -50,7 +50,8 @@ class Reached:
 
     `run` is of the machine of the model asked about; one into a hang that SC has too is of the SC machine. `traced` unless
     it is no trace that the axioms could judge: a thread goes on although a message before still waits for its buffer.
-    For a program with crowds the answer is about any number of copies, and the run one of `copies.program`.
+    For a program with crowds the answer is about any number of copies, and the run one of `copies.program`. `end` is the
+    last state of the run in words.
     """
 
     answer: Answer
@@ -59,6 +60,7 @@ class Reached:
     run: Run | None = None
     traced: bool = True
     copies: Copies | None = None
+    end: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ class ReachOutcome:
     """Answers in the order of the questions.
 
     `sc_states`, `rdma_states` and `check_states` are the sizes of the searches: under SC, of the RDMA machine, and for
-    robustness; 0 for one that was not made. `robust` is None if that was not decided. `hardware` is what `rdma` meant.
+    robustness; 0 for one that was not made. `robust` is None if that was not decided.
     """
 
     answers: tuple[Reached, ...]
@@ -75,7 +77,6 @@ class ReachOutcome:
     check_states: int
     robust: bool | None
     time_s: float
-    hardware: Model = RDMA
 
 
 class ReachProcedure(ABC):
@@ -120,7 +121,7 @@ class ReachProcedure(ABC):
         others = {} if self.open is None else dict.fromkeys(self.goals, self.open)
         answers = tuple((others | known[model])[goal] for goal, model in self.questions)
         took = time.monotonic() - self.started
-        return ReachOutcome(answers, self.sc_states, self.rdma_states, self.check_states, self.robust, took, self.hardware)
+        return ReachOutcome(answers, self.sc_states, self.rdma_states, self.check_states, self.robust, took)
 
     @abstractmethod
     def stages(self) -> Sequence[Callable[[], None]]:

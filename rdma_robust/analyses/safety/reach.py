@@ -30,6 +30,7 @@ from rdma_robust.model import RDMA, Model, ModelName
 from rdma_robust.options import RECV_DEPTH
 from rdma_robust.semantics.machines.chosen import machine_of, sc_machine_of
 from rdma_robust.semantics.machines.machine import Verb
+from rdma_robust.semantics.machines.sc import ScState
 from rdma_robust.semantics.values import is_loop_free
 from rdma_robust.semantics.waits import where_none_waits
 
@@ -86,7 +87,17 @@ def answer_goals(
 
         kind = CrowdQuestions
     asked = kind(program, questions, limits, hardware, robust=robust, recv_depth=recv_depth, progress=progress).asked()
-    return replace(asked, answers=_as_far_as_read(asked.answers, program))
+    ended = tuple(_with_end(each, program, hardware) for each in asked.answers)
+    return replace(asked, answers=_as_far_as_read(ended, program))
+
+
+def _with_end(answer: Reached, program: Program, hardware: Model) -> Reached:
+    """Return an answer with the last state of its run in words."""
+    if answer.run is None:
+        return answer
+    there, state = program if answer.copies is None else answer.copies.program, answer.run[-1].state
+    machine = sc_machine_of(there) if isinstance(state, ScState) else machine_of(there, hardware)
+    return replace(answer, end=tuple(machine.describe(state)))
 
 
 def _as_far_as_read(answers: tuple[Reached, ...], program: Program) -> tuple[Reached, ...]:

@@ -19,7 +19,7 @@ from rdma_robust.frame.formats.columns import PAPER, Column, Columns, sentence
 from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.language.check.targets import StateTarget, ThreadAtExit, ThreadAtLine, ThreadAtPoints
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.model import RDMA, Model, ModelName
+from rdma_robust.model import ModelName
 from rdma_robust.outcome import Copies
 from rdma_robust.reports.share.run_lines import safety_run_lines
 from rdma_robust.reports.share.steps_table import (
@@ -31,7 +31,6 @@ from rdma_robust.reports.share.steps_table import (
     table,
 )
 from rdma_robust.semantics.hang import Hang
-from rdma_robust.semantics.machines.chosen import machine_of, sc_machine_of
 from rdma_robust.semantics.machines.machine import Action, Verb
 from rdma_robust.semantics.machines.sc import ScState
 from rdma_robust.semantics.what_matters import MachineRun
@@ -44,14 +43,14 @@ INDENT = "  "
 def claim_run_table(
     program: Program,
     run: Run,
+    end: Sequence[str],
     goal: Goal,
     width: int | None,
     *,
-    hardware: Model = RDMA,
     hang: Hang | None = None,
     full: bool = False,
 ) -> list[str]:
-    """Return a run that reaches `goal`, as lines, and the state that it leads to; one under RDMA is one of `hardware`.
+    """Return a run that reaches `goal`, as lines, and the state `end` that it leads to.
 
     A long run shows the steps that matter (:mod:`what_matters`); with `full` all, and the names of their events.
     """
@@ -70,9 +69,8 @@ def claim_run_table(
     lines = [f"{INDENT}{text}".rstrip() for text in table(lanes, shown, room, full=full)] if rows else []
     for remark in (note_of_places(places), note):
         lines += filled(remark, width or PAPER, INDENT * 2, INDENT * 2) if remark else []
-    machine = sc_machine_of(program) if sc else machine_of(program, hardware)
     lines.append("    in the end:" if rows else "    at the start:")
-    for text in machine.describe(run[-1].state):
+    for text in end:
         lines += filled(printable(text), width or PAPER, " " * 6, "  ")
     return lines
 
@@ -149,7 +147,7 @@ def reach_text(
     lines += sentence(answer.reason, width, "  ")
     if answer.run is not None:
         there, goal = program_of_run(program, answer), _goal_there(program, StateGoal(target), answer)
-        lines += ["", *claim_run_table(there, answer.run, goal, width, hardware=asked.hardware, full=full)]
+        lines += ["", *claim_run_table(there, answer.run, answer.end, goal, width, full=full)]
         lines += _checks(answer, width)
     return lines
 
@@ -182,14 +180,13 @@ def verify_text(verified: Verified, explain: bool, width: int | None = None, *, 
     for row, checked in zip(rows, verified.checked, strict=True):
         lines += columns.row(row, reason_text(checked))
     for checked in verified.checked if explain else ():
-        goal, hang = checked.claim.goal, checked.hang
-        if checked.answer.run is not None and not isinstance(goal, SafeGoal):
+        goal, hang, answer = checked.claim.goal, checked.hang, checked.answer
+        if answer.run is not None and not isinstance(goal, SafeGoal):
             lines += ["", *_heading(checked, width), ""]
-            there = program_of_run(verified.program, checked.answer)
-            goal = _goal_there(verified.program, goal, checked.answer)
-            hardware = verified.asked.hardware
-            lines += claim_run_table(there, checked.answer.run, goal, width, hardware=hardware, hang=hang, full=full)
-            lines += _checks(checked.answer, width)
+            there = program_of_run(verified.program, answer)
+            goal = _goal_there(verified.program, goal, answer)
+            lines += claim_run_table(there, answer.run, answer.end, goal, width, hang=hang, full=full)
+            lines += _checks(answer, width)
         elif checked.model_run is not None:
             lines += ["", *_heading(checked, width), ""]
             lines += _model_run(verified.program, checked.model_run, width, full)

@@ -8,7 +8,7 @@ from typing import Final
 
 from rdma_robust.analyses.prove.facts import FACTS_S, PlaceKnown, known_facts, unreduced_proof
 from rdma_robust.analyses.prove.lazy_system import WaitTrial
-from rdma_robust.analyses.prove.reorderings import NEVER, MemoryAccess, Reordering, difference, nearest
+from rdma_robust.analyses.prove.reorderings import NEVER, MemoryAccess, Reordering, model_differences
 from rdma_robust.analyses.prove.safety_outcome import AllowedClaim, Safety, SafetyOutcome, SafetyRun
 from rdma_robust.analyses.prove.transition_system import Cause, SafetyClaim
 from rdma_robust.frame.answer import diagnostics
@@ -226,18 +226,13 @@ def _need(program: Program, each: WaitTrial) -> NeedView:
 
 def differences(outcomes: Sequence[SafetyOutcome]) -> list[DifferenceView]:
     """Return where a model is unsafe and the nearest stronger one that was asked is safe, with what makes the difference."""
-    found = {outcome.model: outcome for outcome in outcomes}
     views = []
-    for weaker, outcome in found.items():
-        stronger = nearest(weaker, found)
-        if outcome.run is None or stronger is None or found[stronger].safety is not Safety.SAFE:
-            continue
-        pair = difference(outcome.run.moves, weaker, stronger)
+    for outcome, stronger, pair in model_differences(outcomes):
         if pair is None:
-            views.append(DifferenceView(stronger, weaker, "it looks at what is still in flight", ()))
+            views.append(DifferenceView(stronger, outcome.model, "it looks at what is still in flight", ()))
         else:
             lines = (pair.earlier.step.span.line, pair.later.step.span.line)
-            views.append(DifferenceView(stronger, weaker, _reordered(outcome.program, pair), lines))
+            views.append(DifferenceView(stronger, outcome.model, _reordered(outcome.program, pair), lines))
     return views
 
 
