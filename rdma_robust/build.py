@@ -14,6 +14,7 @@ from typing import Literal
 
 from rdma_robust.build_lines import SourceLines, StatementLines, Value, order_piece, piece, whole_line, word
 from rdma_robust.diagnose import did_you_mean, quote
+from rdma_robust.digraph import reachable
 from rdma_robust.errors import NO_SPAN, ProgramError, Span, UsageError
 from rdma_robust.language.check.control import AutomatonShape, ShapeEdge
 from rdma_robust.language.flow.canonical import with_listing
@@ -178,11 +179,7 @@ class AutomatonBuilder:
         targets: dict[int, set[int]] = {}
         for each in self._edges:
             targets.setdefault(each.source, set()).add(each.target)
-        reached, todo = {0}, [0]
-        while todo:
-            new = targets.get(todo.pop(), set()) - reached
-            reached |= new
-            todo += new
+        reached = reachable([0], targets)
         for location, number in self._numbers.items():
             if number not in reached and number != self._end:
                 others = [name for name, n in self._numbers.items() if n in reached]

@@ -5,7 +5,7 @@ networkx would answer too, but loading it takes longer than deciding a small pro
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TypeVar
 
@@ -19,13 +19,18 @@ Following = Mapping[int, Collection[int]]
 """The points that can follow each point; those that are missing have none."""
 
 
-def reachable(starts: Iterable[int], following: Following) -> set[int]:
+def reachable(starts: Iterable[Point], following: Mapping[Point, Iterable[Point]]) -> set[Point]:
     """Return `starts` and every point that paths from them come to."""
-    found = set(starts)
+    return set(closure(starts, lambda point: following.get(point, ())))
+
+
+def closure(starts: Iterable[Point], onward: Callable[[Point], Iterable[Point]]) -> dict[Point, None]:
+    """Return `starts` and all that `onward` makes of them, again and again, in the order in which it is found."""
+    found = dict.fromkeys(starts)
     todo = list(found)
     while todo:
-        new = [point for point in following.get(todo.pop(), ()) if point not in found]
-        found.update(new)
+        new = [point for point in onward(todo.pop()) if point not in found]
+        found.update(dict.fromkeys(new))
         todo += new
     return found
 

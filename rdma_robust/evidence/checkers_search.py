@@ -19,7 +19,7 @@ from rdma_robust.certify.search_steps import Around, SearchStep, SearchSteps
 from rdma_robust.certify.thread_events import LocalState, OperationStage, ThreadMove
 from rdma_robust.certify.thread_reading import Ahead, readings_for_search
 from rdma_robust.counters.inductive import limit_covers
-from rdma_robust.digraph import live_names
+from rdma_robust.digraph import live_names, reachable
 from rdma_robust.errors import InternalError, SizeLimitError
 from rdma_robust.expr import VALUE, is_value, names
 from rdma_robust.language.flow.cfg import Cas, Cell, Poll, Program, Read, RemoteRmw, Rmw, Step, Thread, operands, steps
@@ -306,14 +306,4 @@ def _reachable(listed: list[tuple[int, int, Step]]) -> dict[int, set[int]]:
     following: dict[int, set[int]] = {}
     for source, target, _ in listed:
         following.setdefault(source, set()).add(target)
-    found = {}
-    for point, onward in following.items():
-        reached: set[int] = set()
-        todo = list(onward)
-        while todo:
-            here = todo.pop()
-            if here not in reached:
-                reached.add(here)
-                todo += following.get(here, ())
-        found[point] = reached
-    return found
+    return {point: reachable(onward, following) for point, onward in following.items()}

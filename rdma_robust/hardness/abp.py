@@ -42,9 +42,9 @@ from rdma_robust.hardness.symbols import EMPTY, alphabet, comment_lines, laid_ou
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_decidable
 from rdma_robust.limits import NO_LIMITS
-from rdma_robust.semantics.machines.machine import Move
+from rdma_robust.semantics.machines.machine import Move, MoveTrail
 from rdma_robust.semantics.machines.outcomes import explore
-from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
+from rdma_robust.semantics.machines.rdma import RdmaMachine
 
 ONE = "one"
 
@@ -200,29 +200,17 @@ def wrong_run(program: Program, word: str, letters: Sequence[str]) -> tuple[Move
     """Return a shortest run of a transfer program after which the receiver has ended with something else than `word`."""
     machine = RdmaMachine(program)
     exit_point = program.threads[RECEIVER].exit
-    came: dict[RdmaState, tuple[Move, RdmaState | None]] = {}
-    layer: list[RdmaState] = []
-    for move in machine.initial():
-        came[move.state] = (move, None)
-        layer.append(move.state)
-    for state in layer:
+    agenda = [MoveTrail(None, move) for move in machine.initial()]
+    seen = {trail.move.state for trail in agenda}
+    for trail in agenda:
+        state = trail.move.state
         place = state.threads[RECEIVER]
         if place.point == exit_point and received_word(letters, place.registers) != word:
-            return _path(came, state)
-        for move in machine.reduced(state):
-            if move.state not in came:
-                came[move.state] = (move, state)
-                layer.append(move.state)
+            return trail.run()
+        new = [move for move in machine.reduced(state) if move.state not in seen]
+        seen.update(move.state for move in new)
+        agenda += [MoveTrail(trail, move) for move in new]
     return None
-
-
-def _path(came: dict[RdmaState, tuple[Move, RdmaState | None]], state: RdmaState) -> tuple[Move, ...]:
-    run: list[Move] = []
-    here: RdmaState | None = state
-    while here is not None:
-        move, here = came[here]
-        run.append(move)
-    return tuple(reversed(run))
 
 
 def _is_subsequence(part: str, whole: str) -> bool:

@@ -138,13 +138,7 @@ class EventGraph:
         before: dict[int, list[int]] = {}
         for edge in self.edges:
             before.setdefault(edge.target, []).append(edge.source)
-        found = set(goals)
-        todo = list(found)
-        while todo:
-            new = set(before.get(todo.pop(), ())) - found
-            found |= new
-            todo += new
-        return frozenset(found)
+        return frozenset(reachable(goals, before))
 
 
 class GraphDetail(Enum):

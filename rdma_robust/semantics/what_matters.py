@@ -20,6 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from rdma_robust.digraph import reachable
 from rdma_robust.expr import is_value, names
 from rdma_robust.language.flow.cfg import Cell, Message, Program, Recv, RecvPoll, Silent, Step, Thread, steps
 from rdma_robust.semantics.connections import Connection
@@ -77,13 +78,7 @@ class _Flow:
                 self.silently.setdefault(name, set()).update(names(value))
 
     def of(self, registers: Iterable[str]) -> frozenset[int]:
-        todo, seen = list(registers), set[str]()
-        while todo:
-            name = todo.pop()
-            if name not in seen:
-                seen.add(name)
-                todo += self.silently.get(name, ())
-        return frozenset(source for name in seen for source in self.computed.get(name, ()))
+        return frozenset(source for name in reachable(registers, self.silently) for source in self.computed.get(name, ()))
 
     def after(self, number: int, deed: RunDependence) -> frozenset[int]:
         """Return the steps on which step `number` depends by registers, and note what it computes."""

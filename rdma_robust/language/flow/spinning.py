@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from rdma_robust.digraph import components, live_names, sets_of
+from rdma_robust.digraph import components, live_names, reachable, sets_of
 from rdma_robust.expr import FALSE, TRUE, Expr, conj, disj, names, size, substitute
 from rdma_robust.language.flow.cfg import Poll, Program, Read, RecvPoll, RemoteRmw, Silent, Step, Thread, operands, steps
 from rdma_robust.language.flow.exclusive import equality_cases, exclusive, exclusive_guards, projected
@@ -218,12 +218,7 @@ def _clean_predecessors(out: Out) -> dict[int, set[int]]:
 
 def _can_come_back(out: Out, goals: Set[int]) -> frozenset[int]:
     """Return the points from which clean steps lead to one of `goals`."""
-    before, seen, todo = _clean_predecessors(out), set(goals), list(goals)
-    while todo:
-        new = before.get(todo.pop(), set()) - seen
-        seen |= new
-        todo += new
-    return frozenset(seen)
+    return frozenset(reachable(goals, _clean_predecessors(out)))
 
 
 def _on_clean_cycles(out: Out) -> frozenset[int]:

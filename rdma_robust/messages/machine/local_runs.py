@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
+from rdma_robust.digraph import reachable
 from rdma_robust.messages.language.message_program import Completion
 from rdma_robust.messages.machine.flat_code import BranchChoice, Round
 from rdma_robust.messages.machine.process_rules import ProcessRules
@@ -246,12 +247,7 @@ class _Runner:
 
     def add_endless(self) -> None:
         """Add an end for every loop head that is met again and from which no end can be reached."""
-        todo = list(self.over)
-        while todo:
-            for each in self.before.get(todo.pop(), ()):
-                if each not in self.over:
-                    self.over.add(each)
-                    todo.append(each)
+        self.over |= reachable(self.over, self.before)
         for head, trail in self.again.items():
             if head not in self.over:
                 endless = head._replace(status="endless")

@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from rdma_robust.digraph import closure
 from rdma_robust.language.flow.cfg import NAMELESS, Cell, Fault
 from rdma_robust.robustness.event_edge import EventEdge
 from rdma_robust.robustness.frame import InstrumentationFrame, PivotClass, qp_of, thing_of, things_of
@@ -100,14 +101,7 @@ def like_threads(frame: InstrumentationFrame, forgets: bool) -> tuple[LikeThread
 
 def closed_under(classes: Iterable[PivotClass], groups: Sequence[LikeThreads]) -> dict[PivotClass, None]:
     """Return the classes with all their images."""
-    found = dict.fromkeys(classes)
-    todo = list(found)
-    while todo:
-        c = todo.pop()
-        new = [image for g in groups for by in g.exchanges if (image := image_of(c, by)) not in found]
-        found.update(dict.fromkeys(new))
-        todo += new
-    return found
+    return closure(classes, lambda each: (image_of(each, by) for group in groups for by in group.exchanges))
 
 
 def like_faults(groups: Iterable[LikeThreads]) -> dict[Fault, frozenset[Fault]]:

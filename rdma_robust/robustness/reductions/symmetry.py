@@ -21,10 +21,10 @@ methods in the study of permutation groups, 1970.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
 
+from rdma_robust.digraph import closure
 from rdma_robust.expr import Expr, Name, is_value, names, substitute
 from rdma_robust.language.flow.cfg import NAMELESS, Cell
 from rdma_robust.robustness.event_graph import EventGraph
@@ -38,7 +38,6 @@ _MAX_COMPARED = 3_000
 _MAX_THREADS = 64
 """Of more threads no symmetry is looked for."""
 
-_Element = TypeVar("_Element", int, PivotClass)
 
 _Place = str | Cell | int | LaneThing
 """What threads share: a node, a cell, or a connection, of which they know the other thread by its number, and the lane."""
@@ -91,7 +90,7 @@ def representatives(classes: Iterable[PivotClass], generators: Sequence[Automorp
     for c in classes:
         if c not in seen:
             kept.append(c)
-            seen.update(_orbit(c, [g.image for g in generators]))
+            seen.update(closure([c], lambda each: (g.image(each) for g in generators)))
     return tuple(kept)
 
 
@@ -241,7 +240,7 @@ class _Search:
                     images = renaming and self._complete({**{t: t for t in fixed}, thread: image}, renaming)
                     if images:
                         found.append(images)
-                        orbit = set(_orbit(thread, [g.__getitem__ for g in found]))
+                        orbit = set(closure([thread], lambda each: (g[each] for g in found)))
         return found
 
     def _complete(self, images: Mapping[int, int], renaming: _Renaming) -> Mapping[int, int] | None:
@@ -275,18 +274,6 @@ class _Renaming:
 
     to: dict[int, int]
     back: dict[int, int]
-
-
-def _orbit(start: _Element, generators: Sequence[Callable[[_Element], _Element]]) -> dict[_Element, None]:
-    """Return what the group of `generators` maps `start` to, in a fixed order."""
-    found = {start: None}
-    todo = [start]
-    while todo:
-        element = todo.pop()
-        new = [image for g in generators if (image := g(element)) not in found]
-        found.update(dict.fromkeys(new))
-        todo += new
-    return found
 
 
 def _automorphism(shapes: Sequence[_Shape], images: Mapping[int, int]) -> Automorphism:

@@ -10,6 +10,7 @@ from pathlib import PurePath
 
 from rdma_robust.counters.explicit import ExplicitVass, to_net, write_dot
 from rdma_robust.counters.explicit_json import vass_json
+from rdma_robust.digraph import reachable
 from rdma_robust.errors import InternalError, SizeLimitError, UsageError
 from rdma_robust.exports import VARIANTS, ExportOptions, control_graph
 from rdma_robust.foreign import unheard
@@ -73,13 +74,7 @@ def towards_targets(vass: ExplicitVass) -> ExplicitVass:
     before: dict[int, list[int]] = {}
     for edge in vass.edges:
         before.setdefault(edge.target, []).append(edge.source)
-    kept = {cone.state for cone in vass.targets}
-    todo = sorted(kept)
-    while todo:
-        for source in before.get(todo.pop(), ()):
-            if source not in kept:
-                kept.add(source)
-                todo.append(source)
+    kept = reachable((cone.state for cone in vass.targets), before)
     order = sorted(kept | {vass.initial})
     number = {state: i for i, state in enumerate(order)}
     return replace(
