@@ -10,6 +10,8 @@ from collections.abc import Set as AbstractSet
 from typing import TypeVar
 
 Point = TypeVar("Point", bound=Hashable)
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
 
 Flow = tuple[Point, Point, AbstractSet[str], Mapping[str, AbstractSet[str]]]
 """A step: the points before and after it, the names that it uses whatever follows, and the names that it sets, each with
@@ -19,9 +21,24 @@ Following = Mapping[int, Collection[int]]
 """The points that can follow each point; those that are missing have none."""
 
 
+def by_key(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
+    """Return the second members of pairs by the first, all in the order of the pairs: the points that follow each, or any
+    other values by what they have in common."""
+    found: dict[Key, list[Value]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
+
+
 def reachable(starts: Iterable[Point], following: Mapping[Point, Iterable[Point]]) -> set[Point]:
     """Return `starts` and every point that paths from them come to."""
-    return set(closure(starts, lambda point: following.get(point, ())))
+    found = set(starts)
+    todo = list(found)
+    while todo:
+        new = [point for point in following.get(todo.pop(), ()) if point not in found]
+        found.update(new)
+        todo += new
+    return found
 
 
 def closure(starts: Iterable[Point], onward: Callable[[Point], Iterable[Point]]) -> dict[Point, None]:

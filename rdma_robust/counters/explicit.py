@@ -8,6 +8,7 @@ from typing import Any
 
 from rdma_robust.counters.program import CounterProgram
 from rdma_robust.counters.vass import Control, CounterEffect, Marking, Vass
+from rdma_robust.digraph import by_key
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.limits import Limits
 from rdma_robust.petri.net import Net, NetTransition, Vector
@@ -156,9 +157,7 @@ def dot_string(text: str) -> str:
 def write_dot(vass: ExplicitVass) -> str:
     """Return `vass` as a DOT digraph: nodes are control states, targets with a double border and what they ask of the
     counters, edges with their name, guard and effect."""
-    asks: dict[int, list[str]] = {}
-    for cone in vass.targets:
-        asks.setdefault(cone.state, []).append(_tests(vass.counters, cone.least, [0] * len(cone.least)))
+    asks = by_key((cone.state, _tests(vass.counters, cone.least, [0] * len(cone.least))) for cone in vass.targets)
     lines = [f"digraph {dot_string(vass.name)} {{", "  node [shape=box, style=rounded];", '  start [shape=point, label=""];']
     for i, state in enumerate(vass.states):
         text = "\n".join([state, *dict.fromkeys(ask for ask in asks.get(i, ()) if ask)])

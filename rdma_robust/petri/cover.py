@@ -14,6 +14,7 @@ from functools import partial
 from itertools import chain
 from typing import Final
 
+from rdma_robust.digraph import by_key
 from rdma_robust.errors import InternalError, UsageError
 from rdma_robust.limits import NO_LIMITS, Limits, Progress
 from rdma_robust.petri.engine import (
@@ -115,9 +116,7 @@ def rest_of(part: Slice, basis: Iterable[Vector]) -> NetRemainder:
 
 def _above(never: Sequence[Vector]) -> Callable[[Vector], bool]:
     """Return the test whether a cone is above one of those."""
-    at: dict[int, list[Vector]] = {}
-    for cone in never:
-        at.setdefault(cone[0][0], []).append(cone)
+    at = by_key((cone[0][0], cone) for cone in never)
 
     def above(cone: Vector) -> bool:
         values = dict(cone)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import count
 
-from rdma_robust.digraph import components, reachable
+from rdma_robust.digraph import by_key, components, reachable
 from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Name, conj, is_value, names, size, substitute
 from rdma_robust.language.flow.cfg import Op, Program, RemoteRmw, Section, Thread, named_lane, steps
 from rdma_robust.limits import NEVER, Poll
@@ -42,9 +42,7 @@ def fold_silent(edges: list[EventEdge], thread: Thread, to_end: bool, poll: Poll
 
     With `to_end`, what leads to the end of the thread without an event stays as one silent edge.
     """
-    out: dict[int, list[EventEdge]] = {}
-    for edge in edges:
-        out.setdefault(edge.source, []).append(edge)
+    out = by_key((edge.source, edge) for edge in edges)
     kept = _silent_loop_heads(edges) | ({thread.exit} if to_end else set())
     folded: list[EventEdge] = []
     todo, seen = [thread.entry], {thread.entry}
@@ -135,9 +133,7 @@ class EventGraph:
 
     def leading_to(self, goals: Iterable[int]) -> frozenset[int]:
         """Return the program points from which one of `goals` can be reached, `goals` included."""
-        before: dict[int, list[int]] = {}
-        for edge in self.edges:
-            before.setdefault(edge.target, []).append(edge.source)
+        before = by_key((edge.target, edge.source) for edge in self.edges)
         return frozenset(reachable(goals, before))
 
 
@@ -314,9 +310,7 @@ def _live(edges: list[EventEdge], end: int, at_end: set[str], poll: Poll) -> dic
     """Return for every program point the registers read on some path from it before being assigned; those of `at_end`
     are read at the thread's end."""
     live: dict[int, set[str]] = {e.source: set() for e in edges} | {end: set(at_end)}
-    into: dict[int, list[EventEdge]] = {}
-    for edge in edges:
-        into.setdefault(edge.target, []).append(edge)
+    into = by_key((edge.target, edge) for edge in edges)
     todo = list(edges)
     while todo:
         poll()

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
-from rdma_robust.digraph import components
+from rdma_robust.digraph import by_key, components
 from rdma_robust.errors import InternalError
 from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Name, disj, equals, negate
 from rdma_robust.language.flow.cfg import Cell, Program, Recv, Silent, on_lane
@@ -344,9 +344,7 @@ def _channel(
 
 def _most_received(graph: EventGraph, connection: Connection) -> int | None:
     """The most receives that the thread can post for the connection, None for any number."""
-    leaving: dict[int, list[tuple[int, int]]] = {}
-    for e in graph.edges:
-        leaving.setdefault(e.source, []).append((e.target, e.type is EventType.V and e.connection == connection))
+    leaving = by_key((e.source, (e.target, e.type is EventType.V and e.connection == connection)) for e in graph.edges)
     most: dict[int, int] = {}
     for members in components({at: [to for to, _ in found] for at, found in leaving.items()}):
         inside = set(members)

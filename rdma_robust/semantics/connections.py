@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
+from rdma_robust.digraph import by_key
 from rdma_robust.errors import InternalError
 from rdma_robust.kept import Kept
 from rdma_robust.language.flow.cfg import (
@@ -229,9 +230,7 @@ def has_choice_of_buffers(program: Program) -> bool:
 
 def _has_choice(receiver: Thread, connection: Connection, numbers: Mapping[str, int]) -> bool:
     """Whether receives of several buffers of the connection can be posted and not polled at one point of the receiver."""
-    out: dict[int, list[tuple[int, Step]]] = {}
-    for source, target, step in steps(receiver):
-        out.setdefault(source, []).append((target, step))
+    out = by_key((source, (target, step)) for source, target, step in steps(receiver))
     posted = tuple(cell for name, cell, on in receiver.posted if (numbers[name], on) == (connection[0], connection[2]))
     first = (receiver.entry, posted)
     seen, left = {first}, [first]

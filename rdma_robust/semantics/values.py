@@ -8,7 +8,7 @@ from itertools import product
 from math import prod
 from typing import Final
 
-from rdma_robust.digraph import Following, components
+from rdma_robust.digraph import Following, by_key, components
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.expr import VALUE, Expr, constants, names, value_of
 from rdma_robust.kept import Kept
@@ -168,9 +168,7 @@ class _Analysis:
     anything_cache: Values | None = None
 
     def run(self, number: int, thread: Thread) -> None:
-        out: dict[int, list[tuple[int, Step]]] = {}
-        for source, target, step in steps(thread):
-            out.setdefault(source, []).append((target, step))
+        out = by_key((source, (target, step)) for source, target, step in steps(thread))
         self.points.setdefault((number, thread.entry), {name: frozenset({value}) for name, value in thread.registers})
         todo = sorted(point for owner, point in self.points if owner == number)
         while todo:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NoReturn
 
+from rdma_robust.digraph import by_key
 from rdma_robust.errors import InternalError
 from rdma_robust.expr import VALUE, evaluate, value_of
 from rdma_robust.language.flow.cfg import Program, Section, Step, Thread, steps
@@ -227,10 +228,7 @@ class _Replay:
 
 
 def _edges(thread: Thread) -> Mapping[int, list[tuple[int, Step]]]:
-    out: dict[int, list[tuple[int, Step]]] = {}
-    for source, target, step in steps(thread):
-        out.setdefault(source, []).append((target, step))
-    return out
+    return by_key((source, (target, step)) for source, target, step in steps(thread))
 
 
 def moves(

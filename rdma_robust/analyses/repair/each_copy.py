@@ -17,6 +17,7 @@ from rdma_robust.analyses.repair.edits import Gap, SourceEdit, SourceText, apply
 from rdma_robust.analyses.repair.repairs import Barrier, Choices, InsertionChoice, Repair
 from rdma_robust.analyses.repair.sites import Sites, fresh_word
 from rdma_robust.diagnose import Reporter
+from rdma_robust.digraph import by_key
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.language.check.names import world_of
 from rdma_robust.language.check.resolve import ConstantResolver
@@ -110,9 +111,7 @@ class EachCopy:
 
     def ties(self, sites: Sites, universe: tuple[InsertionChoice, ...]) -> Ties:
         """Return which choices of the written-out program belong together; `sites` are the places of that."""
-        mine: dict[int, list[int]] = {}
-        for number, place in enumerate(sites.places):
-            mine.setdefault(place.thread, []).append(number)
+        mine = by_key((place.thread, number) for number, place in enumerate(sites.places))
         there = frozenset(universe)
         groups: dict[InsertionChoice, tuple[InsertionChoice, ...]] = {}
         used: set[InsertionChoice] = set()

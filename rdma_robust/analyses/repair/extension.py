@@ -34,6 +34,7 @@ from typing import Final
 
 from rdma_robust.analyses.repair.repairs import Barrier, Choices, InsertionChoice
 from rdma_robust.analyses.repair.replay import Skeleton
+from rdma_robust.digraph import by_key
 from rdma_robust.language.flow.cfg import Cell, Get, Step
 from rdma_robust.model import Model
 from rdma_robust.semantics.axioms import events_of, ib, ib_parts, inst, ob, observed_parts, oppo, same_qp, united
@@ -380,9 +381,7 @@ def _program_order(events: Sequence[Event]) -> Relation:
 def _new_nfo(events: Sequence[Event], own: int, po: Relation, model: Model, early: bool) -> Iterator[tuple[int, int]]:
     """Order the NIC events of gets as the program does; if `early`, the card reads for puts before it writes for them."""
     pushed = bool(nfo_pairs_of(model))
-    members: dict[tuple[int, str | None], list[Event]] = {}
-    for e in events if pushed else ():
-        members.setdefault((e.thread, e.remote), []).append(e)
+    members = by_key(((e.thread, e.remote), e) for e in (events if pushed else ()))
     for e in events[own:] if pushed else ():
         for other in members[e.thread, e.remote]:
             if nfo_between(kind_of(e.type, e), kind_of(other.type, other), model):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from rdma_robust.c.automaton import EvaluatedThread, Guard, ThreadEdge
-from rdma_robust.digraph import components
+from rdma_robust.digraph import by_key, components
 from rdma_robust.text import free_name
 
 HALT: Final = "halt"
@@ -147,9 +147,7 @@ class _Graph:
         todo = list(self.edges)
         while todo:
             place = todo.pop()
-            alike: dict[tuple[object, ...], list[ThreadEdge]] = {}
-            for edge in self.edges[place]:
-                alike.setdefault((edge.statement, edge.guard, edge.chain), []).append(edge)
+            alike = by_key(((edge.statement, edge.guard, edge.chain), edge) for edge in self.edges[place])
             for edges in alike.values():
                 between = [each for each in edges if coming.get(each.to) == 1 and self._is_between(each)]
                 if len(edges) < 2 or not between:

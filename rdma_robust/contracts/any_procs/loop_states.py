@@ -20,6 +20,7 @@ from rdma_robust.contracts.any_procs.any_values import (
     number_constant,
     summed,
 )
+from rdma_robust.digraph import by_key
 from rdma_robust.expr import Const, Name
 from rdma_robust.guarded_z3 import z3
 from rdma_robust.messages.language.message_program import (
@@ -309,9 +310,7 @@ def _reads(block: Block) -> list[str]:
 
 def changes(loop: For) -> dict[str, LoopEffect]:
     """Return for each register that the body may change how; the counter of the loop itself is none of them."""
-    stores: dict[str, list[RegisterStore]] = {}
-    for each in _stores(loop.body):
-        stores.setdefault(each.register, []).append(each)
+    stores = by_key((each.register, each) for each in _stores(loop.body))
     reads = _reads(loop.body)
     moving = {*stores, loop.counter}
     found = {name: _changed(each, reads.count(name), moving, loop.counter) for name, each in stores.items()}

@@ -22,6 +22,7 @@ from rdma_robust.counters.kernel.workers import KernelText, Workers
 from rdma_robust.counters.program import Command, CounterProgram, Target, pc
 from rdma_robust.counters.searches import SearchResult
 from rdma_robust.counters.vass import Control, CounterEffect
+from rdma_robust.digraph import by_key
 from rdma_robust.limits import MANY, MOST_NUMBERS, Limits, Progress
 
 _LAYOUT = 11
@@ -367,10 +368,7 @@ class _Run(Generic[Label]):
 
 
 def _by_source(commands: tuple[Command[Label], ...]) -> dict[int, list[Command[Label]]]:
-    found: dict[int, list[Command[Label]]] = {}
-    for command in commands:
-        found.setdefault(command.source, []).append(command)
-    return found
+    return by_key((command.source, command) for command in commands)
 
 
 def _last_locations(program: CounterProgram[Any]) -> list[int]:

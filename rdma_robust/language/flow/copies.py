@@ -14,6 +14,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from itertools import groupby
 from typing import Any, Final
 
+from rdma_robust.digraph import by_key
 from rdma_robust.errors import UsageError
 from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Name, Unary, conj, disj, names, negate
 from rdma_robust.language.flow.cfg import MAX_CELLS, MAX_STEPS, Cell, Fault, Program, Step, Thread
@@ -57,9 +58,7 @@ def alternatives(condition: Expr, counts: Iterable[str]) -> tuple[CopyRequest, .
 
 def _merged(found: list[CopyRequest]) -> Iterator[CopyRequest]:
     """Join the alternatives that ask for the same copies, and drop those that cannot be."""
-    by_copies: dict[tuple[tuple[str, int], ...], list[Expr]] = {}
-    for each in found:
-        by_copies.setdefault(tuple(sorted(each.copies)), []).append(each.shared)
+    by_copies = by_key((tuple(sorted(each.copies)), each.shared) for each in found)
     for copies, parts in by_copies.items():
         if (shared := disj(*parts)) != FALSE:
             yield CopyRequest(shared, copies)

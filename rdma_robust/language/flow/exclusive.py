@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Final
 
+from rdma_robust.digraph import by_key
 from rdma_robust.expr import (
     OPERATORS,
     TRUE,
@@ -68,9 +69,7 @@ def exclusive_guards(out: Sequence[tuple[int, Step]], excused: Callable[[Step, S
     """
     index = next((term for _, step in out for term, _ in equality_cases(step.guard)), None)
     at = [next((value for term, value in equality_cases(step.guard) if term == index), None) for _, step in out]
-    sorted_out: dict[int | None, list[int]] = {}
-    for number, value in enumerate(at):
-        sorted_out.setdefault(value, []).append(number)
+    sorted_out = by_key((value, number) for number, value in enumerate(at))
     found = set()
     for number, (_, step) in enumerate(out):
         near = (at[number], None) if at[number] is not None else tuple(sorted_out)

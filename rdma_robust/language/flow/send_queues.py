@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from rdma_robust.digraph import by_key
 from rdma_robust.errors import Span
 from rdma_robust.language.flow.cfg import (
     MAX_STEPS,
@@ -141,9 +142,7 @@ def _walk(thread: Thread, depths: Mapping[str, int], most: int = MAX_STEPS) -> l
 
     Raises StepLimitError for more than `most`.
     """
-    following: dict[int, list[Edge]] = {}
-    for edge in thread.edges:
-        following.setdefault(edge[0], []).append(edge)
+    following = by_key((edge[0], edge) for edge in thread.edges)
     first = thread.entry, tuple(SendQueue() for _ in depths)
     seen, agenda, walked = {first}, [first], list[_WalkedEdge]()
     for place in agenda:

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from rdma_robust.digraph import components, live_names, reachable, sets_of
+from rdma_robust.digraph import by_key, components, live_names, reachable, sets_of
 from rdma_robust.expr import FALSE, TRUE, Expr, conj, disj, names, size, substitute
 from rdma_robust.language.flow.cfg import Poll, Program, Read, RecvPoll, RemoteRmw, Silent, Step, Thread, operands, steps
 from rdma_robust.language.flow.exclusive import equality_cases, exclusive, exclusive_guards, projected
@@ -71,9 +71,7 @@ def _only_waits(back: list[Step], leaving: list[Step]) -> bool:
 def _compatible(back: list[Step], onward: list[Step]) -> Iterator[tuple[Step, Step]]:
     """Yield the pairs of steps, but for those that differ in the index of an array: there are many of them."""
     index = next((term for step in back for term, _ in equality_cases(step.guard)), None)
-    sorted_out: dict[int | None, list[Step]] = {}
-    for step in onward:
-        sorted_out.setdefault(_case(step, index), []).append(step)
+    sorted_out = by_key((_case(step, index), step) for step in onward)
     for step in back:
         at = _case(step, index)
         for key in (at, None) if at is not None else tuple(sorted_out):

@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from rdma_robust.digraph import by_key
 from rdma_robust.messages.encoding.symbolic_terms import Symbol
 from rdma_robust.messages.encoding.unrolled import Guards, ReceiveEvent, SendEvent, UnrolledProgram
 
@@ -62,9 +63,7 @@ class EndpointPairs:
 
 def endpoint_pairs(unrolled: UnrolledProgram) -> tuple[EndpointPairs, ...]:
     """Return the endpoints at which something is received; what constants exclude is no candidate, by rule 1."""
-    receives: dict[tuple[int, int], list[ReceiveEvent]] = {}
-    for receive in unrolled.receives:
-        receives.setdefault((receive.process, receive.port), []).append(receive)
+    receives = by_key(((receive.process, receive.port), receive) for receive in unrolled.receives)
     fixed: dict[tuple[int, int], list[SendEvent]] = {}
     loose: dict[int, list[SendEvent]] = {}
     for send in unrolled.sends:
@@ -128,9 +127,7 @@ def implied_by_group(guards: Sequence[Symbol]) -> Iterator[tuple[Truths, Truths]
 
 def same_rows(matrix: Truths) -> Iterator[tuple[Truths, Truths]]:
     """Yield groups of rows that are equal, and what they are."""
-    groups: dict[bytes, list[int]] = {}
-    for at, row in enumerate(matrix):
-        groups.setdefault(row.tobytes(), []).append(at)
+    groups = by_key((row.tobytes(), at) for at, row in enumerate(matrix))
     for members in groups.values():
         which = np.zeros(len(matrix), np.bool_)
         which[members] = True

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import Final
 
+from rdma_robust.digraph import by_key
 from rdma_robust.expr import COMPARISONS, OPERATORS
 from rdma_robust.messages.encoding.possible_values import TermValues, component
 from rdma_robust.messages.encoding.symbolic_terms import LEAVES, Symbol, applied, subterms
@@ -210,9 +211,7 @@ class TermLiterals:
         return own
 
     def _by_match(self, sources: Sequence[tuple[int, int]]) -> Literals:
-        found: dict[int, list[int]] = {}
-        for value, match in sources:
-            found.setdefault(value, []).append(match)
+        found = by_key((value, match) for value, match in sources)
         return {value: self._clauses.any_of(matches) for value, matches in found.items()}
 
     def _sources(self, leaf: Symbol) -> list[tuple[Symbol, int]]:

@@ -9,6 +9,7 @@ from typing import Literal, TypeVar
 
 import networkx as nx
 
+from rdma_robust.digraph import by_key
 from rdma_robust.errors import LimitReached, Span
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
@@ -183,9 +184,7 @@ class _Graph:
     def choices(self, state: State) -> Iterator[tuple[MatchedPair, int, MatchedPair, int]]:
         """Yield any two sends that a receive can take in this state, with the outcomes after either."""
         ends = self.ends(state)
-        by_receive: dict[OperationId, list[MatchedPair]] = {}
-        for pair in ends:
-            by_receive.setdefault(pair.receive, []).append(pair)
+        by_receive = by_key((pair.receive, pair) for pair in ends)
         for first, *others in by_receive.values():
             for other in others:
                 yield first, ends[first], other, ends[other]

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from rdma_robust.digraph import by_key
 from rdma_robust.frame.answer import Counts
 from rdma_robust.frame.exits import Exit, within
 from rdma_robust.frame.formats.report_section import ReportSection
@@ -108,10 +109,8 @@ class BatchReport:
     @property
     def families(self) -> list[ProgramFamily]:
         """The families, by name."""
-        grouped: dict[str, list[Result]] = {}
-        for entry in self.entries:
-            grouped.setdefault(entry.family, []).append(entry.result)
-        return [_family(name, grouped[name], self.expect) for name in sorted(grouped)]
+        by_name = by_key((entry.family, entry.result) for entry in self.entries)
+        return [_family(name, by_name[name], self.expect) for name in sorted(by_name)]
 
 
 def family_of_file(file: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from rdma_robust.analyses.explain.explanation import Access, Explanation, Lane, Pair, Timeline, TimelineStep
 from rdma_robust.analyses.explain.story import fences
+from rdma_robust.digraph import by_key
 from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.json_text import valid_unicode
@@ -97,9 +98,7 @@ def _group(head: str, why: str, pairs: Sequence[Pair], width: int) -> list[str]:
 
 def _merged(pairs: Sequence[Pair]) -> list[str]:
     """Return pairs in words; those of the same two statements with one reason as one, if every combination is there."""
-    found: dict[tuple[Statements, str], list[Pair]] = {}
-    for pair in pairs:
-        found.setdefault((_statements(pair), pair.reason), []).append(pair)
+    found = by_key(((_statements(pair), pair.reason), pair) for pair in pairs)
     texts = []
     for (_, reason), same in found.items():
         earlier = {p.earlier.type: p.earlier for p in same}

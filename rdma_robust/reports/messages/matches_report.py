@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from rdma_robust.errors import Span
+from rdma_robust.digraph import by_key
 from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.messages.encoding.match_candidates import Candidates
@@ -39,16 +39,12 @@ class MatchesRecord:
 def matches_text(record: MatchesRecord, width: int | None) -> list[str]:
     """Return the pairs, races and matchings as lines; buffer semantics with the same answers share them."""
     names = operation_names(record.program)
-    told: dict[tuple[str, ...], list[str]] = {}
-    for answer in record.answers:
-        told.setdefault(tuple(_answer_lines(names, answer, width or WIDTH)), []).append(answer.buffer)
+    told = by_key((tuple(_answer_lines(names, answer, width or WIDTH)), answer.buffer) for answer in record.answers)
     lines: list[str] = []
     for body, buffers in told.items():
         lines += ["", f"{printable(record.program.file)} under {', '.join(buffers)}: {body[0]}", *body[1:]]
-    notes: dict[tuple[RaceNote, ...], list[str]] = {}
-    for buffer, effects in record.effects.items():
-        told_effects = effect_notes(record.program, effects) or [RaceNote("there is no race")]
-        notes.setdefault(tuple(told_effects), []).append(buffer)
+    told_effects = ((effect_notes(record.program, each), buffer) for buffer, each in record.effects.items())
+    notes = by_key((tuple(said or [RaceNote("there is no race")]), buffer) for said, buffer in told_effects)
     for said, buffers in notes.items():
         lines += ["", f"what races change under {', '.join(buffers)}:"]
         for each in said:
@@ -59,9 +55,7 @@ def matches_text(record: MatchesRecord, width: int | None) -> list[str]:
 
 
 def _answer_lines(names: OperationNames, answer: BufferAnswer, width: int) -> list[str]:
-    senders: dict[OperationId, list[OperationId]] = {}
-    for pair in sorted(answer.pairs or ()):
-        senders.setdefault(pair.receive, []).append(pair.send)
+    senders = by_key((pair.receive, pair.send) for pair in sorted(answer.pairs or ()))
     known = "" if answer.pairs is not None and answer.pairs_exact else "at least "
     head = f"{known}{count(len(answer.pairs or ()), 'pair')}, {len(answer.races)} racing"
     if answer.matchings is not None:
@@ -117,9 +111,7 @@ def _operations(found: Candidates) -> tuple[list[ReceiveEvent], list[SendEvent]]
 def _told(program: MessageProgram, events: Sequence[SendEvent | ReceiveEvent]) -> dict[int, str]:
     """Return where events are, as in `at line 9 of Server`, and which copy of a line that was written out."""
     found: dict[int, str] = {}
-    copies: dict[tuple[int, Span], list[int]] = {}
-    for each in sorted(events, key=lambda event: event.number):
-        copies.setdefault((each.process, each.span), []).append(each.number)
+    copies = by_key(((each.process, each.span), each.number) for each in sorted(events, key=lambda event: event.number))
     for (process, span), numbers in copies.items():
         place = f"at line {line_of(program, span)} of {program.processes[process].name}"
         for copy, number in enumerate(numbers, 1):

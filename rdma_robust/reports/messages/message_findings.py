@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from rdma_robust.digraph import by_key
 from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.frame.finding import Finding, Level, Step
 from rdma_robust.messages.language.message_program import MessageProgram
@@ -130,9 +131,7 @@ class _Finder:
 
     def claims(self, failed: Sequence[JudgedClaim]) -> Iterator[ShapedFinding]:
         """Yield the claims that fail without a run that shows it, each once for its buffers."""
-        buffers: dict[tuple[int, int, str, str], list[str]] = {}
-        for each in failed:
-            buffers.setdefault((each.line, each.column, each.text, each.found), []).append(each.buffer)
+        buffers = by_key(((each.line, each.column, each.text, each.found), each.buffer) for each in failed)
         for (line, column, claim, found), under in buffers.items():
             text = one_line(f"`{claim}` under {', '.join(under)}: found {found}", 200)
             finding = Finding(self.program.file, line, column, "warning", "RR026", text)

@@ -30,6 +30,7 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import or_
 
+from rdma_robust.digraph import by_key
 from rdma_robust.limits import Poll
 from rdma_robust.robustness.event_edge import EventEdge
 from rdma_robust.robustness.event_graph import EventGraph
@@ -287,9 +288,7 @@ class CriticalCycles:
 
 def _gathered(graph: EventGraph, at: Mapping[int, int], poll: Poll) -> dict[int, int]:
     """For every program point the union of `at` over the points that can be reached from it."""
-    before: dict[int, list[int]] = {}
-    for edge in graph.edges:
-        before.setdefault(edge.target, []).append(edge.source)
+    before = by_key((edge.target, edge.source) for edge in graph.edges)
     found = dict(at)
     todo = list(graph.points)
     while todo:

@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rdma_robust.digraph import closure
+from rdma_robust.digraph import by_key, closure
 from rdma_robust.language.flow.cfg import NAMELESS, Cell, Fault
 from rdma_robust.robustness.event_edge import EventEdge
 from rdma_robust.robustness.frame import InstrumentationFrame, PivotClass, qp_of, thing_of, things_of
@@ -137,9 +137,7 @@ class _Search:
     def groups(self) -> Iterator[LikeThreads]:
         """Find groups one after the other; a thread that is moved by one is looked at no more."""
         first = self._refined([hash((thing[0], self.sorts.fixed(thing))) for thing in self.things])
-        kinds: dict[int, list[int]] = {}
-        for t in range(self.threads):
-            kinds.setdefault(first[t], []).append(t)
+        kinds = by_key((first[t], t) for t in range(self.threads))
         moved: set[int] = set()
         for members in sorted((m for m in kinds.values() if len(m) > 1), key=lambda m: (-len(m), m)):
             left = [t for t in members if t not in moved][:_MOST_IN_GROUP]
@@ -209,9 +207,7 @@ class _Search:
     def _faults(self, renaming: Mapping[int, int]) -> Iterator[tuple[Fault, Fault]]:
         """The faults of edges that the renaming maps to each other."""
         wrong = [(i, e.fault) for i, e in enumerate(self.edges) if e.fault is not None]
-        at: dict[Hashable, list[Fault]] = {}
-        for i, fault in wrong:
-            at.setdefault(_frozen(self.terms[i], {}), []).append(fault)
+        at = by_key((_frozen(self.terms[i], {}), fault) for i, fault in wrong)
         for i, fault in wrong:
             yield from ((fault, other) for other in at.get(_frozen(self.terms[i], renaming), ()) if other != fault)
 

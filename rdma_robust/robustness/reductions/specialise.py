@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 
+from rdma_robust.digraph import by_key
 from rdma_robust.expr import (
     FALSE,
     TRUE,
@@ -167,9 +168,7 @@ class _Specialisation:
 
     def graph(self) -> EventGraph | None:
         """Return the specialised graph; None if it would have too many points, or a register any value."""
-        out: dict[int, list[EventEdge]] = {}
-        for edge in self.old.edges:
-            out.setdefault(edge.source, []).append(edge)
+        out = by_key((edge.source, edge) for edge in self.old.edges)
         start = self.old.entry, self.old.registers
         number: dict[tuple[int, Registers], int] = {start: 0}
         todo = [start]

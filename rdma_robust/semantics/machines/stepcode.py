@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from rdma_robust.digraph import by_key
 from rdma_robust.errors import UsageError
 from rdma_robust.expr import TRUE, VALUE, Expr, Name, equals, names
 from rdma_robust.language.flow.cfg import (
@@ -110,9 +111,7 @@ def compile_steps(program: Program, thread: Thread) -> StepCode:
     peers = tuple(pair for pair in queue_pairs_of(program, thread) if pair in used)
     writer = _Compiler(program, thread, peers)
     commands = {n: writer.command(n, to, step) for n, (_, to, step) in enumerate(edges) if not writer.never(step)}
-    at: dict[int, list[StepCommand]] = {}
-    for number, command in commands.items():
-        at.setdefault(edges[number][0], []).append(command)
+    at = by_key((edges[number][0], command) for number, command in commands.items())
     return StepCode(
         thread,
         tuple(value for _, value in thread.registers),

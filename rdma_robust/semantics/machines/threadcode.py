@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
-from rdma_robust.digraph import components, reachable
+from rdma_robust.digraph import by_key, components, reachable
 from rdma_robust.errors import InternalError
 from rdma_robust.expr import TRUE, VALUE, Expr, names, value_of
 from rdma_robust.kept import Kept
@@ -383,10 +383,7 @@ class ThreadCode:
 
     @cached_property
     def _preceding(self) -> dict[int, list[int]]:
-        found: dict[int, list[int]] = {}
-        for source, target, _ in self.thread.edges:
-            found.setdefault(target, []).append(source)
-        return found
+        return by_key((target, source) for source, target, _ in self.thread.edges)
 
 
 def _remotes(program: Program, thread: Thread, all_steps: Sequence[Step]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from rdma_robust.digraph import components, reachable
+from rdma_robust.digraph import by_key, components, reachable
 from rdma_robust.expr import TRUE, negate
 from rdma_robust.language.flow.cfg import (
     BarrierWait,
@@ -125,9 +125,7 @@ def makes_choices(thread: Thread, part: Callable[[Step], bool]) -> bool:
 
 def _may_wait(thread: Thread, point: int, part: Callable[[Step], bool]) -> bool:
     """Whether what comes behind a point and these steps may have to be waited for."""
-    out: dict[int, list[tuple[int, Step]]] = {}
-    for source, to, step in thread.edges:
-        out.setdefault(source, []).append((to, step))
+    out = by_key((source, (to, step)) for source, to, step in thread.edges)
     todo, seen = [point], {point}
     for each in todo:
         here = out.get(each, [])
@@ -146,10 +144,7 @@ def goes_on(here: Sequence[Step]) -> bool:
 
 
 def _leaving(thread: Thread) -> dict[int, list[Step]]:
-    out: dict[int, list[Step]] = {}
-    for source, _, step in thread.edges:
-        out.setdefault(source, []).append(step)
-    return out
+    return by_key((source, step) for source, _, step in thread.edges)
 
 
 def only_assumes(here: Sequence[Step]) -> bool:

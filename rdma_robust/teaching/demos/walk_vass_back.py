@@ -10,7 +10,7 @@ from pathlib import PurePath
 
 from rdma_robust.counters.explicit import ExplicitVass, to_net, write_dot
 from rdma_robust.counters.explicit_json import vass_json
-from rdma_robust.digraph import reachable
+from rdma_robust.digraph import by_key, reachable
 from rdma_robust.errors import InternalError, SizeLimitError, UsageError
 from rdma_robust.exports import VARIANTS, ExportOptions, control_graph
 from rdma_robust.foreign import unheard
@@ -71,9 +71,7 @@ def back_walk(text: str, file: str, timeout: float | None, max_states: int, outp
 def towards_targets(vass: ExplicitVass) -> ExplicitVass:
     """Return the part of a VASS from whose control states some path leads to a target, whatever the counters, and the
     initial one: a run that covers a target never leaves it. Its states are called q0, q1, ... as in the whole."""
-    before: dict[int, list[int]] = {}
-    for edge in vass.edges:
-        before.setdefault(edge.target, []).append(edge.source)
+    before = by_key((edge.target, edge.source) for edge in vass.edges)
     kept = reachable((cone.state for cone in vass.targets), before)
     order = sorted(kept | {vass.initial})
     number = {state: i for i, state in enumerate(order)}

@@ -16,6 +16,7 @@ from rdma_robust.analyses.repair.repairs import Barrier, Costs
 from rdma_robust.c.front.statement_places import CallText, CStatement, StatementFinder
 from rdma_robust.c.libraries.mpi import TARGETS
 from rdma_robust.c.libraries.openshmem import FUNCTIONS
+from rdma_robust.digraph import by_key
 from rdma_robust.errors import Span
 from rdma_robust.language.flow.cfg import CpuOp, MFence, Op, Program, Put, Read, Send, Silent, Step, peer_of, steps
 
@@ -182,9 +183,7 @@ class PatchedFile:
 def with_insertions(chosen: Sequence[CInsertion], text: str) -> PatchedFile:
     """Return the text of a file with those of its insertions: what is put at one statement is one edit before it and one
     behind it. `starts` are in the order of `chosen`."""
-    at: dict[CStatement, list[CInsertion]] = {}
-    for each in sorted(chosen, key=lambda one: one.kind):
-        at.setdefault(each.statement, []).append(each)
+    at = by_key((each.statement, each) for each in sorted(chosen, key=lambda one: one.kind))
     edits = [edit for statement, here in at.items() for edit in _beside(statement, here, text)]
     header = next((each.header for each in chosen if each.header and f"<{each.header}>" not in text), "")
     if header:

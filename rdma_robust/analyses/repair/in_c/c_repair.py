@@ -28,6 +28,7 @@ from rdma_robust.analyses.safety.hangs import find_hang
 from rdma_robust.analyses.safety.questions import Answer
 from rdma_robust.c.front.statement_places import StatementFinder
 from rdma_robust.c.read_c import read_c, units_of
+from rdma_robust.digraph import by_key
 from rdma_robust.errors import LimitReached, ProgramError, Span
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.spinning import spin_assumed
@@ -311,9 +312,7 @@ def _overtaken(witness: Witness, moved: _Origins) -> set[tuple[int, StepOrigin, 
     """Return the steps, by thread and place, behind which (or in front of which, for flags) something takes effect before
     something in front of it."""
     moment = {event.index: number for number, event in enumerate(witness.order)}
-    threads: dict[int, list[Event]] = {}
-    for event in witness.order:
-        threads.setdefault(event.thread, []).append(event)
+    threads = by_key((event.thread, event) for event in witness.order)
     found = set()
     for thread, events in threads.items():
         events.sort(key=lambda event: event.position)

@@ -22,7 +22,7 @@ from typing import Final
 
 from rdma_robust.analyses.repair.edits import Gap, SourceEdit, SourceText, apply_edits, gaps
 from rdma_robust.analyses.repair.repairs import Barrier, Choices, Costs, InsertionChoice, SiteName, WaitOptions
-from rdma_robust.digraph import reachable
+from rdma_robust.digraph import by_key, reachable
 from rdma_robust.errors import ProgramError, SizeLimitError
 from rdma_robust.language.flow.cfg import (
     Cas,
@@ -120,9 +120,7 @@ class WaitSpots:
         """The edges of each thread of the full program, by the point before them."""
         found = []
         for thread in self.full.threads:
-            out: dict[int, list[Edge]] = {}
-            for edge in thread.edges:
-                out.setdefault(edge[0], []).append(edge)
+            out = by_key((edge[0], edge) for edge in thread.edges)
             found.append({point: tuple(edges) for point, edges in out.items()})
         return tuple(found)
 
