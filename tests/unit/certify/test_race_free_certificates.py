@@ -12,6 +12,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from rdma_robust.certify.checker import verify
 from rdma_robust.certify.document import PROGRAM, Certificate, InvalidCertificate, content_digest
@@ -29,6 +30,12 @@ UNSIGNALED = (ROOT / "litmus/races/unsignaled-polled-of-standard.rdma").read_tex
 POSTED = (ROOT / "litmus/races/buffer-read-first.rdma").read_text(encoding="utf-8")
 MULTIPATH = (ROOT / "litmus/races/multipath-acknowledged.rdma").read_text(encoding="utf-8")
 CASES = [(UNSIGNALED, Platform(order="none")), (POSTED, USUAL), (MULTIPATH, Platform(order="multipath"))]
+SCHEMA = Draft202012Validator(
+    {
+        "$defs": json.loads((ROOT / "rdma_robust/schema/certificate-v2.json").read_text())["$defs"],
+        "$ref": "#/$defs/marked_states",
+    }
+)
 GATHERING = """\
 node A { a }
 node B { b }
@@ -56,6 +63,7 @@ def refusal(text: str, platform: Platform, evidence: object) -> str:
 @pytest.mark.parametrize(("text", "platform"), CASES)
 def test_every_state_is_needed(text: str, platform: Platform) -> None:
     evidence = evidence_of(text, platform)
+    SCHEMA.validate(evidence)
     assert refusal(text, platform, evidence) == ""
     for row in range(len(evidence["states"])):
         less = {**evidence, "states": evidence["states"][:row] + evidence["states"][row + 1 :]}
