@@ -66,10 +66,19 @@ _TYPED: Final = ("bcast", "reduce", "allreduce", "scan", "exscan", "reduce_scatt
 """Collective operations to which all members give as many elements of one type."""
 
 
+UNRECORDED: Final = re.compile(
+    r"I?neighbor_\w+|Intercomm_\w+|Comm_(?:spawn|accept|connect|join|idup|dup_with_info|create_from_group)\w*|File_\w+"
+    r"|(?:Dist_g|G)raph_create\w*|I?alltoallw|P(?:send|recv)_\w+|Isendrecv\w*|Win_allocate_cptr|Comm_disconnect"
+    r"|\b(?!(?:[SBR]?send|Recv)_init)\w++(?<=_init)",
+    re.IGNORECASE,
+)
+"""The functions without a wrapper that communicate or wait."""
+
+
 def _body(name: str, letters: tuple[str, ...]) -> str | None:
     """Return what the wrapper of a function does, None for one that needs none: it neither communicates nor waits."""
-    if name in _BODIES:
-        return _BODIES[name]
+    if name in _BODIES or UNRECORDED.fullmatch(name):
+        return _BODIES.get(name)
     mode = re.fullmatch(r"(I?)([sbr]?send)(_init)?", name, re.IGNORECASE)
     if mode is not None and mode[3]:
         return f'{_SEND} {{call}} record_keep({{q}}, {{at}}, "I{mode[2].lower()}", 0, {{c}});'
@@ -91,15 +100,6 @@ def _body(name: str, letters: tuple[str, ...]) -> str | None:
 
 WRAPPED: Final[Mapping[str, str]] = {name: body for name, letters in ROWS.items() if (body := _body(name, letters))}
 """The functions that are recorded, each with what its wrapper does."""
-
-
-UNRECORDED: Final = re.compile(
-    r"I?neighbor_\w+|Intercomm_\w+|Comm_(?:spawn|accept|connect|join|idup|dup_with_info|create_from_group)\w*|File_\w+"
-    r"|(?:Dist_g|G)raph_create\w*|I?alltoallw|P(?:send|recv)_\w+|Isendrecv\w*|Win_allocate_cptr|Comm_disconnect"
-    r"|\b(?!(?:[SBR]?send|Recv)_init)\w++(?<=_init)",
-    re.IGNORECASE,
-)
-"""The functions without a wrapper that communicate or wait."""
 
 
 def recorder_source() -> str:
@@ -126,7 +126,7 @@ def _named(letters: tuple[str, ...], shown: Mapping[str, str], first: str) -> di
         found.setdefault(key if key not in found else f"{key}2", value)
         if letter in ("q", "qs"):
             found["at"] = shown["at"].replace("{}", f"{first}{number}")
-        if letter == "ip":
+        if letter in ("ip", "lp"):
             found.setdefault("at1", shown["at1"].replace("{}", f"{first}{number}"))
             found["places"] = shown["places"].replace("{}", f"{first}{number}")
     return found

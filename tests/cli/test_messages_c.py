@@ -143,6 +143,20 @@ def sides(first: str, second: str) -> str:
         ("int d[1] = {1}, z[1] = {0}; MPI_Comm g; MPI_Cart_create(w, 1, d, z, 0, &g);"
          " if (rank == 0) MPI_Comm_free(&g); else assert(g == MPI_COMM_NULL);", set()),
         ("MPI_Cart_rank(w, &x, &y);", {"invalid-communicator"}),
+        (sides("MPI_Isend(&x, 1, MPI_INT, 1, 3, w, 0);", RECV), {"invalid-argument"}),
+        (sides(SEND, "MPI_Recv(&y, 1, MPI_INT, 0, 3, w, 0);"), {"invalid-argument"}),
+        (sides(SEND, "MPI_Recv(&y, 1, MPI_INT, 0, -1, w, &s);"), {"invalid-tag"}),
+        (sides(SEND, "MPI_Recv(&y, 1, MPI_INT, -1, 3, w, &s);"), {"invalid-rank"}),
+        (sides("MPI_Send(&x, 1, MPI_INT, 1, MPI_TAG_UB, w);", RECV), {"invalid-tag"}),
+        (sides(SEND, f"{IRECV} MPI_Test(&q, 0, &s); {WAIT}"), {"invalid-argument"}),
+        ("MPI_Datatype t; MPI_Type_vector(2, -1, 1, MPI_INT, &t);", {"invalid-argument"}),
+        ("MPI_Datatype t; MPI_Type_contiguous(2, MPI_DATATYPE_NULL, &t);", {"invalid-datatype"}),
+        ("MPI_Type_contiguous(2, MPI_INT, 0);", {"invalid-argument"}),
+        ("int n[1] = { 1 }, d[1] = { 0 }; MPI_Datatype t; MPI_Type_indexed(2, n, d, MPI_INT, &t);", {"invalid-argument"}),
+        ("char m[8]; MPI_Datatype t; MPI_Type_create_hvector(2, 1, 3, MPI_INT, &t); MPI_Type_commit(&t);"
+         + sides("MPI_Send(m, 1, t, 1, 3, w);", "MPI_Recv(m, 1, t, 0, 3, w, &s);") + "MPI_Type_free(&t);", {"buffer-alias"}),
+        ("double c[2] = { 1, rank }, d[2]; MPI_Allreduce(c, d, 1, MPI_C_DOUBLE_COMPLEX, MPI_SUM, w);"
+         " assert(d[0] == 2 && d[1] == 1);", set()),
         ("x = rank + 1; MPI_Allreduce(&x, &y, 1, MPI_INT, MPI_SUM, w); assert(y == 3);", set()),
         ("x = rank + 5; MPI_Bcast(&x, 1, MPI_INT, 1, w); assert(x == 6);", set()),
         ("int v[2]; x = rank + 5; MPI_Allgather(&x, 1, MPI_INT, v, 1, MPI_INT, w); assert(v[0] == 5 && v[1] == 6);", set()),
@@ -222,6 +236,9 @@ HEARD = "MPI_Recv(&y, 0, MPI_INT, 0, 3, w, &s);"
         (f"{FENCE} {PUT.replace(' 1, 0, 1', ' 1, 1, 1')} {FENCE}", {"buffer-overflow"}),
         (f"{FENCE} {PUT.replace('1, MPI_INT, v', '1, MPI_FLOAT, v')} {FENCE}", {"type-mismatch"}),
         (f"{FENCE} {PUT.replace(' v)', ' MPI_WIN_NULL)')} {FENCE}", {"invalid-window"}),
+        (f"{FENCE} {sides(PUT, '')} MPI_Win_fence(MPI_MODE_NOPRECEDE, v);", {"epoch"}),
+        ("int *m = malloc(4); MPI_Win u; MPI_Win_create(m, 4, 4, MPI_INFO_NULL, w, &u); free(m); MPI_Win_free(&u);",
+         {"invalid-buffer"}),
         (sides("MPI_Win_complete(v);", ""), {"epoch"}),
     ],
 )  # fmt: skip

@@ -72,7 +72,7 @@ def test_every_call_that_is_read_as_one_that_waits_has_a_wrapper() -> None:
         assert f"int MPI_{name}(" in source
         assert f"void mpi_{name.lower()}_(" in source
     for letters in ("q", "qs", "pc", "pw"):
-        of_handles = {name for name, each in ROWS.items() if letters in each}
+        of_handles = {name for name, each in ROWS.items() if letters in each and not UNRECORDED.fullmatch(name)}
         local = {"Request_get_status", "Rput", "Rget", "Raccumulate", "Rget_accumulate"}
         assert of_handles - set(WRAPPED) <= local | {"Reduce_local"}
     assert not any(UNRECORDED.fullmatch(name) for name in WRAPPED)

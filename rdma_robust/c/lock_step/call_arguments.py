@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from rdma_robust.c.evaluate.c_values import Pointer, UnknownValue, Value, is_unset, known_scalar
 from rdma_robust.c.evaluate.calls import CallContext
 from rdma_robust.c.evaluate.mpi.datatypes import Datatype, datatype_of
 from rdma_robust.c.evaluate.refused_code import Refusal
-from rdma_robust.c.libraries.mpi import NUMBERS, OPERATIONS, TYPES
+from rdma_robust.c.libraries.mpi import FILLED, NUMBERS, OPERATIONS, ROWS, TYPES
 from rdma_robust.c.lock_step.channels import ANY, Communicator
 from rdma_robust.c.lock_step.message_layouts import NOTHING, BufferLayout
 from rdma_robust.c.lock_step.rank_machine import WrongCallError, rank_of
@@ -32,6 +33,16 @@ class Envelope:
 def wrong(call: CallContext, kind: str, text: str) -> WrongCallError:
     """Return the exception for a call that is wrong by itself."""
     return WrongCallError(kind, f"{call.name}: {text}")
+
+
+def check_pointers(call: CallContext) -> None:
+    """Raises WrongCallError for a call that gets NULL where it stores what it gives back."""
+    for nth, (letter, value) in enumerate(
+        zip(ROWS.get(call.name.removeprefix("MPI_"), ()), call.arguments, strict=False), 1
+    ):
+        if letter in (*FILLED, "s") and known_scalar(value) == 0:
+            hint = " (MPI_STATUS_IGNORE is not)" if letter == "s" else ""
+            raise wrong(call, "invalid-argument", f"argument {nth} is NULL{hint}")
 
 
 def mpi_handle(call: CallContext, index: int, kind: str, what: str) -> tuple[object, ...] | int:
@@ -125,6 +136,14 @@ def layout_of(call: CallContext, buffer: Value, count: int, kind: Datatype) -> B
     return layout
 
 
+def check_written_once(call: CallContext, layout: BufferLayout) -> None:
+    """Raises WrongCallError for memory of a receive whose type has some byte twice."""
+    ranges = sorted(layout.ranges) if len(layout.runs) > 1 else []
+    for (_, end), (begin, _) in pairwise(ranges):
+        if begin < end:
+            raise wrong(call, "buffer-alias", f"elements of the datatype overlap in byte {begin} of the buffer")
+
+
 def peer_at(call: CallContext, index: int, communicator: Communicator, *, any_source: bool = False) -> int:
     """Return the process that a rank is, PROC_NULL, or ANY where it may be that."""
     found = call.number(index, "the rank")
@@ -159,6 +178,8 @@ def envelope_at(call: CallContext, first: int, communicator: int, *, receives: b
     peer = peer_at(call, first + 3, group, any_source=receives)
     tag = tag_at(call, first + 4, any_tag=receives)
     layout = NOTHING if peer == PROC_NULL else layout_of(call, call.arguments[first], count, kind)
+    if receives:
+        check_written_once(call, layout)
     return Envelope(layout, peer, tag, group)
 
 

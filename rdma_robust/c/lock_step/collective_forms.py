@@ -20,6 +20,7 @@ from rdma_robust.c.evaluate.one_sided.spmd import store_handle
 from rdma_robust.c.evaluate.state import State
 from rdma_robust.c.libraries.mpi import IN_PLACE
 from rdma_robust.c.lock_step.call_arguments import (
+    check_written_once,
     communicator_at,
     count_at,
     datatype_at,
@@ -98,6 +99,8 @@ class CollectiveArguments:
 
     def used(self, layout: BufferLayout, *, writes: bool) -> BufferLayout:
         """Say that the call accesses memory."""
+        if writes:
+            check_written_once(self.call, layout)
         rank_of(self.call).note_layout(self.call.state, layout, is_write=writes)
         return layout
 
@@ -226,7 +229,8 @@ def _reduction(
     def combine(state: State, found: dict[int, MessageData]) -> None:
         size = kind.size
         block = ObjectBytes()
-        is_simple = len({each.name for each in kind.runs}) == 1
+        numbers = kind.runs if operation == "SUM" or not any(each.pair for each in kind.runs) else ()
+        is_simple = len({each.name for each in numbers}) == 1
         element = kind.runs[0].element if is_simple and kind.runs else CType("int", 1)
         width = element.size if is_simple else max(size, 1)
         for at in range(0, count * size, width):

@@ -11,7 +11,7 @@ from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, further
 from rdma_robust.c.evaluate.mpi.datatypes import datatype_of
 from rdma_robust.c.evaluate.one_sided.spmd import store_handle
 from rdma_robust.c.evaluate.state import State
-from rdma_robust.c.libraries.mpi import NUMBERS
+from rdma_robust.c.libraries.mpi import NUMBERS, STATUS_IGNORE
 from rdma_robust.c.lock_step.call_arguments import PROC_NULL, Envelope, envelope_at, peer_at, tag_at, wrong
 from rdma_robust.c.lock_step.channels import ANY, Communicator, Message, PostedReceive
 from rdma_robust.c.lock_step.message_layouts import NOTHING, delivered_into, forget, message_data
@@ -149,7 +149,7 @@ def _awaited(rank: RankMachine) -> tuple[RequestRecord, ...]:
 
 def store_status(call: CallContext, address: Value, status: tuple[Value, Value, Value] | None) -> None:
     """Store a status, unless the program ignores it: source, tag, bytes."""
-    if status is None or known_scalar(address) == 0:
+    if status is None or known_scalar(address) == STATUS_IGNORE:
         return
     for offset, value in zip((0, 4, 12), status, strict=True):
         call.set_private(further(address, offset), 4, value, "this status")

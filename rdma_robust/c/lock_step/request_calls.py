@@ -9,7 +9,7 @@ from typing import Final
 from rdma_robust.c.evaluate.c_values import Object, Pointer, UnknownValue, known_scalar
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, further
 from rdma_robust.c.evaluate.refused_code import Refusal
-from rdma_robust.c.libraries.mpi import NUMBERS
+from rdma_robust.c.libraries.mpi import NUMBERS, STATUS_IGNORE
 from rdma_robust.c.lock_step.call_arguments import count_at, wrong
 from rdma_robust.c.lock_step.channels import ANY, Answer
 from rdma_robust.c.lock_step.message_calls import FLAG, store_status
@@ -87,7 +87,7 @@ def wait_for_all(call: CallContext, count: int, requests: int, statuses: int, ch
 
 def _store_statuses(call: CallContext, index: int, records: Sequence[RequestRecord | None], done: Container[int]) -> None:
     """Store the statuses of a list of requests, of which those with some numbers were completed."""
-    if known_scalar(call.arguments[index]) == 0:
+    if known_scalar(call.arguments[index]) == STATUS_IGNORE:
         return
     for nth, record in enumerate(records):
         status = EMPTY_STATUS if record is None or record.number not in done else record.status
@@ -163,7 +163,7 @@ def wait_for_some(call: CallContext, *, tests: bool = False) -> bool:
     call.set_private(call.arguments[2], 4, len(chosen), "the number")
     for at, nth in enumerate(chosen):
         call.set_private(further(call.arguments[3], 4 * at), 4, nth, "the place")
-        if known_scalar(call.arguments[4]) != 0:
+        if known_scalar(call.arguments[4]) != STATUS_IGNORE:
             store_status(call, further(call.arguments[4], _STATUS_SIZE * at), active[nth].status)
     return bool(chosen)
 

@@ -108,6 +108,9 @@ def _free(call: CallContext) -> Result:
     call.arguments = arguments
     if rank.ongoing is None:
         tell_open(call, window)
+        base = window.base
+        if base is not None and base.object.kind != "global" and base.object not in rank.state.memory:
+            raise wrong(call, "invalid-buffer", f"`{base.object.name}`, the memory of the window, is no more")
     all_enter(call, window.group)
     del rank.windows[window.name]
     for name, exposing in list(rank.exposed.items()):
@@ -145,6 +148,10 @@ def _fence(call: CallContext) -> Result:
             name, chain = window.lock_inside
             line = call.chain[0].line if call.chain else 0
             rank.wrong("epoch", f"{name}: it is inside of the epoch of fences that ends in line {line}", chain)
+        if said & NUMBERS["MODE_NOPRECEDE"] and window.under_way:
+            first = window.under_way[0].record
+            text = f"MPI_MODE_NOPRECEDE, and {first.call} of line {first.chain[0].line} is before it"
+            raise wrong(call, "epoch", text)
         complete(rank, window)
     all_enter(call, window.group)
     window.is_fenced, window.lock_inside = not said & NUMBERS["MODE_NOSUCCEED"], None

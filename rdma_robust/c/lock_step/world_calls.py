@@ -19,8 +19,8 @@ from rdma_robust.c.evaluate.operations import Chain
 from rdma_robust.c.evaluate.pthreads import THREADS
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.shared_texts import SHARED_TEXTS
-from rdma_robust.c.libraries.mpi import DECLARATIONS, NUMBERS
-from rdma_robust.c.lock_step.call_arguments import communicator_at, group_members, wrong
+from rdma_robust.c.libraries.mpi import DECLARATIONS, NUMBERS, ROWS
+from rdma_robust.c.lock_step.call_arguments import check_pointers, communicator_at, datatype_at, group_members, wrong
 from rdma_robust.c.lock_step.channels import Communicator
 from rdma_robust.c.lock_step.collective_entries import CollectiveEntry, all_enter
 from rdma_robust.c.lock_step.collective_forms import COLLECTIVE_CALLS
@@ -226,6 +226,9 @@ def _made(kind: str, handler: Handler) -> Handler:
     """A call that makes a handle, of its last argument."""
 
     def counted(call: CallContext) -> Result:
+        for index, letter in enumerate(ROWS[call.name.removeprefix("MPI_")]):
+            if letter == "t":
+                datatype_at(call, index, used=False)
         for value in call.arguments[:-1]:
             found = known_scalar(value)
             is_own = isinstance(found, Pointer) and (found.object.kind, found.object.name) == ("handle", kind)
@@ -296,11 +299,19 @@ def _inside(handler: Handler) -> Handler:
             before = stage == "before"
             said = "it is called before MPI_Init" if before else "it is called after MPI_Finalize"
             raise wrong(call, "not-initialised" if before else "after-finalize", said)
-        return handler(call)
+        check_pointers(call)
+        try:
+            return handler(call)
+        except Refusal as refusal:
+            if refusal.code in _OF_ARGUMENTS:
+                raise wrong(call, "invalid-argument", refusal.message) from None
+            raise
 
     return checked
 
 
+_OF_ARGUMENTS: Final = ("RR813", "RR818")
+"""What evaluation refuses, and what is wrong where MPI gets it: addresses of nothing, and numbers that are none."""
 _GROUPS: Final = ("MPI_Group_incl", "MPI_Group_excl")
 _TYPES: Final = {
     name: handler if name.startswith(("MPI_Get", "MPI_Aint")) or name in ("MPI_Type_size", "MPI_Type_get_extent",

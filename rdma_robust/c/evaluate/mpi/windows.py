@@ -204,7 +204,7 @@ def _operation(call: CallContext, index: int, kind: Datatype) -> str:
     number = call.number(index, "the operation")
     if not 1 <= number <= len(OPERATIONS):
         raise Refusal("RR814", "this operation is not modelled", "a predefined one, or MPI_Compare_and_swap")
-    operation, is_pair = OPERATIONS[number - 1], all(each.pair for each in kind.runs)
+    operation, is_pair = OPERATIONS[number - 1], all(each.pair.endswith("INT") for each in kind.runs)
     if operation not in ("REPLACE", "NO_OP") and is_pair != (operation in ("MAXLOC", "MINLOC")):
         raise Refusal(
             "RR818",
