@@ -20,6 +20,13 @@ FARM_FILE = str(ROOT / "tests/data/farm.c")
 FARM = Path(FARM_FILE).read_text(encoding="utf-8")
 TASKS = (ROOT / "tests/data/task_farm.c").read_text(encoding="utf-8")
 START = """#include <mpi.h>
+static int calls;
+static void minus(void *in, void *inout, int *n, MPI_Datatype *t)
+{
+	calls++;
+	for (int at = 0; at < *n; at++)
+		((int *)inout)[at] = ((int *)in)[at] - ((int *)inout)[at];
+}
 #include <assert.h>
 #include <stdlib.h>
 int main(int argc, char **argv)
@@ -162,6 +169,21 @@ def sides(first: str, second: str) -> str:
         ("int v[2]; x = rank + 5; MPI_Allgather(&x, 1, MPI_INT, v, 1, MPI_INT, w); assert(v[0] == 5 && v[1] == 6);", set()),
         ("x = rank + 1; MPI_Scan(&x, &y, 1, MPI_INT, MPI_PROD, w); assert(y == rank + 1);", set()),
         ("MPI_Ibarrier(w, &q); MPI_Wait(&q, &s);", set()),
+        ("MPI_Op o; x = 5 - rank; MPI_Op_create(minus, 0, &o); MPI_Allreduce(&x, &y, 1, MPI_INT, o, w); MPI_Op_free(&o);"
+         " assert(y == 1);", set()),
+        ("MPI_Op o; x = 5 - rank; MPI_Op_create(minus, 0, &o); MPI_Reduce_local(&x, &y, 1, MPI_INT, o); MPI_Op_free(&o);"
+         " assert(y == 5);", {"violation"}),
+        ("struct { int v, i; } a = { 7, rank }, b; MPI_Allreduce(&a, &b, 1, MPI_2INT, MPI_MAXLOC, w);"
+         " assert(b.v == 7 && b.i == 0);", set()),
+        ("struct { double v; int i; } a = { rank, rank }, b; MPI_Allreduce(&a, &b, 1, MPI_DOUBLE_INT, MPI_MAXLOC, w);"
+         " assert(b.v == 1 && b.i == 0);", {"violation"}),
+        ("int a[3] = { 1, 2, rank }, n[2] = { 2, 1 }, b[2] = { 0 }; MPI_Reduce_scatter(a, b, n, MPI_INT, MPI_SUM, w);"
+         " assert(b[0] == 2 - rank && b[1] == 4 * !rank);", set()),
+        ("int a[2] = { 10 + rank, 20 + rank }, b[2], n[2] = { 1, 1 }, d[2] = { 0, 4 };"
+         " MPI_Datatype t[2] = { MPI_INT, MPI_INT }; MPI_Alltoallw(a, n, d, t, b, n, d, t, w);"
+         " assert(b[1] == 11 + 10 * rank);", set()),
+        ("int a[2] = { 0 }, b[2], n[2] = { 1, 1 }, d[2] = { 0, 4 }; MPI_Datatype t[2] = { MPI_INT, MPI_INT };"
+         " t[0] = rank ? MPI_FLOAT : MPI_INT; MPI_Alltoallw(a, n, d, t, b, n, d, t, w);", {"type-mismatch"}),
         ("MPI_Ibarrier(w, &q);", {"request-leak"}),
         ("MPI_Comm c; MPI_Comm_dup(w, &c);", {"resource-leak"}),
         ("MPI_Comm c; MPI_Comm_split(w, 0, -rank, &c); MPI_Comm_rank(c, &x); MPI_Comm_free(&c); assert(x == 1 - rank);",

@@ -35,6 +35,11 @@ def wrong(call: CallContext, kind: str, text: str) -> WrongCallError:
     return WrongCallError(kind, f"{call.name}: {text}")
 
 
+def with_arguments(call: CallContext, arguments: list[Value]) -> CallContext:
+    """Return a call with other arguments."""
+    return CallContext(call.run, call.state, call.frame, call.call, arguments, call.name, call.chain, call.push)
+
+
 def check_pointers(call: CallContext) -> None:
     """Raises WrongCallError for a call that gets NULL where it stores what it gives back."""
     for nth, (letter, value) in enumerate(

@@ -12,7 +12,7 @@ from rdma_robust.c.evaluate.mpi.datatypes import datatype_of
 from rdma_robust.c.evaluate.one_sided.spmd import store_handle
 from rdma_robust.c.evaluate.state import State
 from rdma_robust.c.libraries.mpi import NUMBERS, STATUS_IGNORE
-from rdma_robust.c.lock_step.call_arguments import PROC_NULL, Envelope, envelope_at, peer_at, tag_at, wrong
+from rdma_robust.c.lock_step.call_arguments import PROC_NULL, Envelope, envelope_at, peer_at, tag_at, with_arguments, wrong
 from rdma_robust.c.lock_step.channels import ANY, Communicator, Message, PostedReceive
 from rdma_robust.c.lock_step.message_layouts import NOTHING, delivered_into, forget, message_data
 from rdma_robust.c.lock_step.rank_machine import Blocked, Facts, RankMachine, rank_of
@@ -224,8 +224,7 @@ def _sendrecv_replace(call: CallContext) -> Result:
 def envelope_at_receive(call: CallContext) -> Envelope:
     """Return the receiving side of a call with one buffer."""
     arguments = [*call.arguments[:3], call.arguments[5], call.arguments[6], *call.arguments[7:]]
-    other = CallContext(call.run, call.state, call.frame, call.call, arguments, call.name, call.chain, call.push)
-    return envelope_at(other, 0, 5, receives=True)
+    return envelope_at(with_arguments(call, arguments), 0, 5, receives=True)
 
 
 # calls with requests

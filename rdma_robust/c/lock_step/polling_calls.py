@@ -50,7 +50,7 @@ def _round(rank: RankMachine, state: State) -> bool:
     return False
 
 
-def _changes(before: State, after: State) -> list[Change]:
+def memory_changes(before: State, after: State) -> list[Change]:
     """Return the memory in which two states differ."""
     found: list[Change] = []
     for name, block in after.memory.items():
@@ -79,7 +79,7 @@ def _is_wait(call: CallContext, failing: Mapping[int, int]) -> bool:
                 return False
         except (Refusal, WrongCallError, Blocked):
             return False
-        changed = _changes(begin, trial)
+        changed = memory_changes(begin, trial)
         if not changed:
             for part in forgotten:
                 rank.raw_write(state, *part, reason)

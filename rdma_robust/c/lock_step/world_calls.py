@@ -20,7 +20,15 @@ from rdma_robust.c.evaluate.pthreads import THREADS
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.shared_texts import SHARED_TEXTS
 from rdma_robust.c.libraries.mpi import DECLARATIONS, NUMBERS, ROWS
-from rdma_robust.c.lock_step.call_arguments import check_pointers, communicator_at, datatype_at, group_members, wrong
+from rdma_robust.c.lock_step.call_arguments import (
+    check_pointers,
+    communicator_at,
+    datatype_at,
+    group_members,
+    mpi_handle,
+    operation_at,
+    wrong,
+)
 from rdma_robust.c.lock_step.channels import Communicator
 from rdma_robust.c.lock_step.collective_entries import CollectiveEntry, all_enter
 from rdma_robust.c.lock_step.collective_forms import COLLECTIVE_CALLS
@@ -33,6 +41,7 @@ from rdma_robust.c.lock_step.request_calls import REQUEST_CALLS
 from rdma_robust.c.lock_step.request_records import RequestRecord
 from rdma_robust.c.lock_step.topology_calls import TOPOLOGY_CALLS, grid_of, grid_said, numbers_at
 from rdma_robust.c.lock_step.transfer_calls import TRANSFER_CALLS
+from rdma_robust.c.lock_step.user_operations import named_operation
 from rdma_robust.c.lock_step.window_calls import WINDOW_CALLS, tell_open
 
 # begin and end
@@ -258,10 +267,18 @@ def _commit(call: CallContext) -> Result:
 
 def _op_create(call: CallContext) -> Result:
     """Function, whether it commutes, where the operation goes."""
-    name = known_scalar(call.arguments[0])
-    if name == 0:
+    if known_scalar(call.arguments[0]) == 0:
         raise wrong(call, "invalid-argument", "the function is NULL")
-    store_handle(call, call.arguments[2], "operation", (str(name),))
+    commutes = call.number(1, "whether the operation commutes")
+    store_handle(call, call.arguments[2], "operation", (named_operation(call, 0), int(commutes != 0)))
+    return 0
+
+
+def _op_commutative(call: CallContext) -> Result:
+    """Operation, where the answer goes."""
+    operation_at(call, 0)
+    found = mpi_handle(call, 0, "operation", "operation")
+    call.set_private(call.arguments[1], 4, 1 if isinstance(found, int) else int(str(found[1])), "the answer")
     return 0
 
 
@@ -350,6 +367,7 @@ _CALLS: Final[dict[str, Handler]] = {
     "MPI_Type_commit": _commit,
     "MPI_Type_free": _freed("type", "datatype"),
     "MPI_Op_create": _made("operation", _op_create),
+    "MPI_Op_commutative": _op_commutative,
     "MPI_Op_free": _freed("operation", "operation"),
     "MPI_Get_processor_name": _processor_name,
     "MPI_Alloc_mem": MPI["MPI_Alloc_mem"],
