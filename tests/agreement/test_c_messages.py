@@ -28,6 +28,7 @@ from tests.conftest import ROOT
 from tests.support.patches import Patch, mutated
 
 HEAD = """#include <mpi.h>
+#define IGNORED MPI_STATUS_IGNORE
 int main(int argc, char **argv)
 {
 	int rank, v[40] = {0}, k, f, at[2];
@@ -76,7 +77,7 @@ class Twins:
             self.mp.append(f"  r[{self.issued}] = isend 0 to P{peer} tag {tag}")
         elif kind == "exchange":
             self.c.append(
-                f"\t\tMPI_Sendrecv(v, 1, MPI_INT, {peer}, {tag}, v + 1, 1, MPI_INT, {peer}, {tag}, MPI_COMM_WORLD, 0);"
+                f"\t\tMPI_Sendrecv(v, 1, MPI_INT, {peer}, {tag}, v + 1, 1, MPI_INT, {peer}, {tag}, MPI_COMM_WORLD, IGNORED);"
             )
             self.mp.append(
                 f"  r[0] = irecv v from P{peer} tag {tag}\n  r[29] = isend 0 to P{peer} tag {tag}\n  wait r[0], r[29]"
@@ -90,7 +91,7 @@ class Twins:
         source, of = ("MPI_ANY_SOURCE", "any") if self.random.random() < 0.3 else (str(peer), f"P{peer}")
         named, words = ("MPI_ANY_TAG", "any") if self.random.random() < 0.3 else (str(tag), str(tag))
         if waits:
-            self.c.append(f"\t\tMPI_Recv(v + 1, 1, MPI_INT, {source}, {named}, MPI_COMM_WORLD, MPI_STATUS_IGNORE);")
+            self.c.append(f"\t\tMPI_Recv(v + 1, 1, MPI_INT, {source}, {named}, MPI_COMM_WORLD, IGNORED);")
             self.mp.append(f"  recv v from {of} tag {words}")
         else:
             at = self._new()
@@ -129,6 +130,11 @@ ASKED = (
     ("Testall", "&f, MPI_STATUSES_IGNORE", "test all {r} into f", [("f", "f != 0")]),
 )
 """Calls that say which of two requests are complete: in C, in `.mp`, and conditions on what they say."""
+
+
+def _pattern(source: int | str, tag: int | str) -> str:
+    """Return source, tag and communicator as arguments."""
+    return f"{source}, {tag}, MPI_COMM_WORLD".replace("any", "MPI_ANY_SOURCE", source == "any").replace("any", "MPI_ANY_TAG")
 
 
 class DecidingTwins:
@@ -177,7 +183,7 @@ class DecidingTwins:
 
     def _receive(self, source: int | str, tag: int | str) -> None:
         """Receive at once, or after others by a request; or look for a message first."""
-        pattern = ", ".join(str(-1 if each == "any" else each) for each in (source, tag)) + ", MPI_COMM_WORLD"
+        pattern = _pattern(source, tag)
         of, named = ("any a" if source == "any" else f"P{source}"), "any b" if tag == "any" else str(tag)
         way = self.random.random()
         if way < 0.15:
@@ -200,7 +206,7 @@ class DecidingTwins:
     def _several(self, source: int | str, tag: int | str) -> None:
         """Receive and send, or receive twice, and ask which is complete: that may decide what is done before both are."""
         peer, again = self.random.choice([each for each in range(self.size) if each != self.own]), self.random.random() < 0.4
-        pattern = ", ".join(str(-1 if each == "any" else each) for each in (source, tag)) + ", MPI_COMM_WORLD"
+        pattern = _pattern(source, tag)
         words = f"from {source if source == 'any' else f'P{source}'} tag {tag}"
         self.c.append(f"\t\tMPI_Irecv(v + 1, 1, MPI_INT, {pattern}, &all[0]);")
         self.c.append(f"\t\tMPI_I{'recv' if again else 'send'}(v + 2, 1, MPI_INT, {peer}, 0, MPI_COMM_WORLD, &all[1]);")
@@ -316,28 +322,29 @@ def _all_complete(rank: RankMachine, window: OwnWindow, targets: tuple[int, ...]
 MUTANTS: dict[str, tuple[Patch, str, str]] = {
     "a receive behind one from any is forced": (
         (PostedReceive, "is_like", lambda *_: False),
-        "MPI_Irecv(v + 1, 1, MPI_INT, -1, 3, w, q); MPI_Recv(v, 1, MPI_INT, 1, 3, w, 0); if (v[0] == 5) exit(0);",
+        "MPI_Irecv(v + 1, 1, MPI_INT, MPI_ANY_SOURCE, 3, w, q);"
+        " MPI_Recv(v, 1, MPI_INT, 1, 3, w, IGNORED); if (v[0] == 5) exit(0);",
         "int x = 4; MPI_Send(&x, 1, MPI_INT, 0, 3, w); x = 5; MPI_Send(&x, 1, MPI_INT, 0, 3, w);",
     ),
     "tags do not tell messages apart": (
         (PostedReceive, "fits", lambda *_: True),
-        "MPI_Recv(v, 1, MPI_INT, 1, 3, w, 0); if (v[0] == 4) exit(0); MPI_Recv(v, 1, MPI_INT, 1, 2, w, 0);",
+        "MPI_Recv(v, 1, MPI_INT, 1, 3, w, IGNORED); if (v[0] == 4) exit(0); MPI_Recv(v, 1, MPI_INT, 1, 2, w, IGNORED);",
         "int x = 4; MPI_Send(&x, 1, MPI_INT, 0, 2, w); x = 5; MPI_Send(&x, 1, MPI_INT, 0, 3, w);",
     ),
     "an open receive waits for more than it needs": (
         (Channels, "may_complete", lambda _, receive: not receive.is_open),
-        "MPI_Recv(v, 1, MPI_INT, MPI_ANY_SOURCE, 3, w, 0); exit(0);",
+        "MPI_Recv(v, 1, MPI_INT, MPI_ANY_SOURCE, 3, w, IGNORED); exit(0);",
         "int x = 4; MPI_Send(&x, 1, MPI_INT, 0, 3, w);",
     ),
     "accesses beside active operations are not looked at": (
         (RankMachine, "note", lambda *_, **__: None),
-        "MPI_Irecv(v, 1, MPI_INT, 1, 3, w, q); v[0] = 1; MPI_Wait(q, 0);",
+        "MPI_Irecv(v, 1, MPI_INT, 1, 3, w, q); v[0] = 1; MPI_Wait(q, IGNORED);",
         "int x = 4; MPI_Send(&x, 1, MPI_INT, 0, 3, w);",
     ),
     "transfers are complete when their buffers are free": (
         (window_calls, "complete", _all_complete),
         f"{WINDOW} {ALONE} {PUT} MPI_Win_flush_local(1, o); MPI_Send(v, 0, MPI_INT, 1, 3, w); MPI_Win_unlock(1, o); {FREE}",
-        f"{WINDOW} MPI_Recv(v + 2, 0, MPI_INT, 0, 3, w, 0); v[0] = 1; {FREE}",
+        f"{WINDOW} MPI_Recv(v + 2, 0, MPI_INT, 0, 3, w, IGNORED); v[0] = 1; {FREE}",
     ),
     "nothing orders transfers and stores": (
         (WindowAccess, "is_before", lambda self, other: self.process == other.process),

@@ -17,6 +17,10 @@ from rdma_robust.c.lock_step.rank_machine import WrongCallError, rank_of
 
 PROC_NULL: Final = NUMBERS["PROC_NULL"]
 TAG_UB: Final = 2**30
+NOBODY: Final = -1
+"""The root of a call between two groups for those of its own group that have no part in it."""
+BETWEEN: Final = "|"
+"""What stands between the processes of two groups in the key of a handle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,20 +68,25 @@ def mpi_handle(call: CallContext, index: int, kind: str, what: str) -> tuple[obj
     raise wrong(call, f"invalid-{what}", f"this is no {what}")
 
 
-def communicator_at(call: CallContext, index: int) -> Communicator:
-    """Return the communicator that an argument is."""
+def communicator_at(call: CallContext, index: int, *, has_two_groups: bool = False) -> Communicator:
+    """Return the communicator that an argument is. Raises WrongCallError for none, and for one of two groups unless it may
+    have them."""
     rank = rank_of(call)
     found = mpi_handle(call, index, "communicator", "communicator")
     if found == NUMBERS["COMM_WORLD"]:
         return Communicator("", tuple(range(rank.job.processes)))
     if found == NUMBERS["COMM_SELF"]:
-        return Communicator("self", (rank.number,))
+        return Communicator(f"self{rank.number}", (rank.number,))
     if isinstance(found, int):
         said = "MPI_COMM_NULL" if found == 0 else f"the number {found}"
         raise wrong(call, "invalid-communicator", f"the communicator is {said}")
     if not rank.owned.get(("communicator", found)):
         raise wrong(call, "invalid-communicator", "the communicator is freed")
-    return Communicator(str(found[0]), tuple(int(str(each)[1:]) for each in found[1:]))
+    at = found.index(BETWEEN) if BETWEEN in found else len(found)
+    if at < len(found) and not has_two_groups:
+        raise wrong(call, "invalid-communicator", "it is an inter-communicator")
+    members, remote = (tuple(int(str(each)[1:]) for each in part) for part in (found[1:at], found[at + 1 :]))
+    return Communicator(str(found[0]), members, remote)
 
 
 def datatype_at(call: CallContext, index: int, *, used: bool = True) -> Datatype:
@@ -154,10 +163,10 @@ def peer_at(call: CallContext, index: int, communicator: Communicator, *, any_so
     found = call.number(index, "the rank")
     if found == PROC_NULL or (any_source and found == ANY):
         return found
-    if not 0 <= found < len(communicator.members):
+    if not 0 <= found < len(communicator.peers):
         what = "source" if any_source else "destination"
-        raise wrong(call, "invalid-rank", f"{what} {found} of {len(communicator.members)} processes")
-    return communicator.members[found]
+        raise wrong(call, "invalid-rank", f"{what} {found} of {len(communicator.peers)} processes")
+    return communicator.peers[found]
 
 
 def tag_at(call: CallContext, index: int, *, any_tag: bool = False) -> int:
@@ -169,16 +178,19 @@ def tag_at(call: CallContext, index: int, *, any_tag: bool = False) -> int:
 
 
 def root_at(call: CallContext, index: int, communicator: Communicator) -> int:
-    """Return the process that is the root of a call."""
+    """Return the process that is the root of a call. Between two groups, those of one of them give MPI_ROOT for it, and
+    MPI_PROC_NULL for all others, which are `NOBODY`."""
     found = call.number(index, "the root")
-    if not 0 <= found < len(communicator.members):
-        raise wrong(call, "invalid-root", f"root {found} of {len(communicator.members)} processes")
-    return communicator.members[found]
+    if communicator.remote and found in (NUMBERS["ROOT"], PROC_NULL):
+        return rank_of(call).number if found == NUMBERS["ROOT"] else NOBODY
+    if not 0 <= found < len(communicator.peers):
+        raise wrong(call, "invalid-root", f"root {found} of {len(communicator.peers)} processes")
+    return communicator.peers[found]
 
 
 def envelope_at(call: CallContext, first: int, communicator: int, *, receives: bool) -> Envelope:
     """Return what six arguments are: address, number of elements, type, rank, tag; and the communicator."""
-    group = communicator_at(call, communicator)
+    group = communicator_at(call, communicator, has_two_groups=True)
     count, kind = count_at(call, first + 1), datatype_at(call, first + 2)
     peer = peer_at(call, first + 3, group, any_source=receives)
     tag = tag_at(call, first + 4, any_tag=receives)

@@ -38,10 +38,21 @@ class OpenQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Communicator:
-    """A communicator: its name among all, and the processes of its ranks."""
+    """A communicator: its name among all, and the processes of its ranks; those of the other group if there are two."""
 
     name: str
     members: tuple[int, ...]
+    remote: tuple[int, ...] = ()
+
+    @property
+    def peers(self) -> tuple[int, ...]:
+        """The processes that ranks of messages are."""
+        return self.remote or self.members
+
+    @property
+    def everyone(self) -> tuple[int, ...]:
+        """All processes of it."""
+        return self.members + self.remote
 
     def rank(self, process: int) -> int:
         """Return the rank of a process, which is a member."""

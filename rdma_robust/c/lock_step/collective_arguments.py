@@ -9,6 +9,7 @@ from rdma_robust.c.evaluate.calls import CallContext, further
 from rdma_robust.c.evaluate.mpi.datatypes import Datatype
 from rdma_robust.c.libraries.mpi import IN_PLACE
 from rdma_robust.c.lock_step.call_arguments import (
+    NOBODY,
     check_written_once,
     count_at,
     datatype_at,
@@ -41,13 +42,20 @@ class CollectiveArguments:
         """The name of the call."""
         return self.call.name
 
+    def has_part(self, root: int, index: int) -> bool:
+        """Whether a process has a part of its own in a call with a root. The root has it unless an argument is MPI_IN_PLACE;
+        between two groups those of its own group have none."""
+        if self.group.remote:
+            return root not in (self.own, NOBODY)
+        return self.own != root or not self.is_in_place(index)
+
     def is_in_place(self, index: int) -> bool:
         """Whether an argument is MPI_IN_PLACE."""
         return known_scalar(self.call.arguments[index]) == IN_PLACE
 
     def entered(self, root: int | None = None, operation: str | None = None) -> CollectiveEntry:
         """Return the call without data."""
-        said = self.name + ("" if root is None else f" root {self.group.rank(root)}")
+        said = self.name + ("" if root is None or self.group.remote else f" root {self.group.rank(root)}")
         said += "" if operation is None else f" operation {operation or 'of the program'}"
         return CollectiveEntry(said, self.call.chain[0].line if self.call.chain else 0)
 

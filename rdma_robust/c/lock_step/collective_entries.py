@@ -38,8 +38,7 @@ def enter(call: CallContext, group: Communicator, entered: CollectiveEntry) -> R
     rank = rank_of(call)
     number = rank.collectives.get(group.name, 0)
     rank.collectives[group.name] = number + 1
-    key = (group.name if group.name != "self" else f"self{rank.number}", number)
-    others = rank.job.calls.setdefault(key, {})
+    others = rank.job.calls.setdefault((group.name, number), {})
     for other, made in others.items():
         assert isinstance(made, CollectiveEntry)
         _compare(call, rank, entered, other, made)
@@ -75,7 +74,7 @@ def all_enter(call: CallContext, group: Communicator, said: Callable[[], object]
     rank = rank_of(call)
     if rank.ongoing is None:
         entered = CollectiveEntry(call.name, call.chain[0].line if call.chain else 0)
-        entered.gives, entered.takes = dict.fromkeys(group.members, EMPTY), dict.fromkeys(group.members, NOTHING)
+        entered.gives, entered.takes = dict.fromkeys(group.everyone, EMPTY), dict.fromkeys(group.everyone, NOTHING)
         entered.said = said()
         rank.ongoing = enter(call, group, entered)
         rank.emit_wait([rank.ongoing], call.chain)

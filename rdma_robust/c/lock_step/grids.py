@@ -1,4 +1,4 @@
-"""Grids of processes, as cartesian topologies of MPI are: coordinates of ranks, and lengths of dimensions."""
+"""Grids and graphs of processes, as topologies of MPI are: coordinates of ranks, lengths of dimensions, neighbours."""
 
 from __future__ import annotations
 
@@ -30,6 +30,21 @@ class Grid:
                 return None
             found = found * length + at % length
         return found
+
+    def neighbours(self, rank: int) -> list[int | None]:
+        """Return the ranks beside one, before and behind it in each dimension."""
+        here = self.coordinates(rank)
+        steps = [(along, step) for along in range(len(here)) for step in (-1, 1)]
+        return [self.rank((*here[:at], here[at] + step, *here[at + 1 :])) for at, step in steps]
+
+
+@dataclass(frozen=True, slots=True)
+class NeighbourGraph:
+    """A topology of a graph: from whom each rank takes, to whom it gives; `ends` is the list that `MPI_Graph_create` got."""
+
+    sources: tuple[tuple[int, ...], ...]
+    destinations: tuple[tuple[int, ...], ...]
+    ends: tuple[int, ...] = ()
 
 
 def balanced(number: int, dimensions: int) -> tuple[int, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Final
+from typing import Final, Literal
 
 from rdma_robust.c.evaluate.c_values import Scalar, UnknownValue, Value, known_scalar
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, further
@@ -100,7 +100,7 @@ def _finish_receive(
         rank.job.unordered, rank.job.is_open = reason, True
         forget(rank, now, [receive.layout], reason)
         unknown = UnknownValue(reason)
-        known = group.rank(receive.source) if receive.source != ANY else unknown
+        known = group.peers.index(receive.source) if receive.source != ANY else unknown
         record.status = known, unknown if receive.tag == ANY else receive.tag, unknown
         return
     rank.join(message.clock)
@@ -108,7 +108,7 @@ def _finish_receive(
     carried = Name(received_into(rank, place).name), rank.job.number_of(channel, message.payload)
     rank.learn(carried, *told_by(message, receive, suffix_of(place)))
     delivered_into(rank, now, message.payload, receive.layout)
-    record.status = group.rank(message.sender), message.tag, min(message.payload.size, receive.layout.size)
+    record.status = group.peers.index(message.sender), message.tag, min(message.payload.size, receive.layout.size)
 
 
 def suffix_of(request: mp.Place) -> str:
@@ -274,14 +274,17 @@ def _persistent(mode: mp.SendMode | None) -> Handler:
 # signals and statuses
 
 
-def exchange_signals(call: CallContext, group: Communicator, peers: Sequence[int], tag: int, *, sends: bool) -> None:
-    """Tell processes something by messages without data, or hear it from all of them. Raises Blocked."""
+def exchange_signals(
+    call: CallContext, group: Communicator, peers: Sequence[int], tag: int, ways: Sequence[Literal["send", "receive"]]
+) -> None:
+    """Tell processes something by messages without data, or hear it from all of them, or both. Raises Blocked."""
     rank = rank_of(call)
     if rank.ongoing is None:
-        records = [new_record(rank, call, (rank.new_place(),)) for _ in peers]
-        for record, peer in zip(records, peers, strict=True):
+        asked = [(way, peer) for way in ways for peer in peers]
+        records = [new_record(rank, call, (rank.new_place(),)) for _ in asked]
+        for record, (way, peer) in zip(records, asked, strict=True):
             envelope = Envelope(NOTHING, peer, tag, group)
-            if sends:
+            if way == "send":
                 _issue_send(rank, call.state, record, envelope, "buffered")
             else:
                 _issue_receive(rank, call.state, record, envelope)

@@ -49,7 +49,7 @@ def probed(call: CallContext, status: int, *, tests: bool = False, takes: bool =
     """Look for a message: of a source, with a tag, of a communicator. Its status goes to an argument. Return whether there
     is one, which something that only `tests` may always miss. One that `takes` it holds it, for the argument before. Raises
     Blocked."""
-    rank, group = rank_of(call), communicator_at(call, 2)
+    rank, group = rank_of(call), communicator_at(call, 2, has_two_groups=True)
     peer, tag = peer_at(call, 0, group, any_source=True), tag_at(call, 1, any_tag=True)
     if peer == PROC_NULL:
         store_status(call, call.arguments[status], NULL_STATUS)
@@ -82,16 +82,16 @@ def probed(call: CallContext, status: int, *, tests: bool = False, takes: bool =
     if not rank.follows and rank.job.channels.is_open_to(wanted):
         rank.job.is_open = True
         unknown = UnknownValue(f"the message that {call.name} of line {call.chain[0].line} sees")
-        known: Scalar = unknown if peer == ANY else group.rank(peer)
+        known: Scalar = unknown if peer == ANY else group.peers.index(peer)
         store_status(call, call.arguments[status], (known, unknown if tag == ANY else tag, unknown))
     else:
         if rank.taking is not None:
             message.is_taken = True
-            rank.held[rank.questions] = message, rank.taking, group.rank(message.sender)
+            rank.held[rank.questions] = message, rank.taking, group.peers.index(message.sender)
             store_handle(call, call.arguments[status - 1], "message", (rank.questions,))
         rank.join(message.clock)
         rank.learn(*found, *told_by(message, wanted))
-        store_status(call, call.arguments[status], (group.rank(message.sender), message.tag, message.payload.size))
+        store_status(call, call.arguments[status], (group.peers.index(message.sender), message.tag, message.payload.size))
     return True
 
 

@@ -17,7 +17,7 @@ from rdma_robust.c.evaluate.silent_code import silent_run
 from rdma_robust.c.evaluate.state import State
 from rdma_robust.c.evaluate.thread_machine import ThreadMachine
 from rdma_robust.c.lock_step.channels import Answer, Channels, Message, OpenQuestion
-from rdma_robust.c.lock_step.grids import Grid
+from rdma_robust.c.lock_step.grids import Grid, NeighbourGraph
 from rdma_robust.c.lock_step.message_layouts import BufferLayout, MessageData
 from rdma_robust.c.lock_step.own_windows import OwnWindow
 from rdma_robust.c.lock_step.request_records import ActiveUse, RequestRecord
@@ -64,7 +64,7 @@ class RankWorld:
     is_open: bool = False
     has_windows: bool = False
     contents: dict[tuple[object, ...], dict[int, object]] = field(default_factory=dict)
-    grids: dict[str, Grid] = field(default_factory=dict)
+    grids: dict[str, Grid | NeighbourGraph] = field(default_factory=dict)
     calls: dict[tuple[str, int], dict[int, object]] = field(default_factory=dict)
     found: dict[Span, dict[tuple[str, str], list[int]]] = field(default_factory=dict)
     refused: list[Diagnostic] = field(default_factory=list)
@@ -113,6 +113,7 @@ class RankMachine(ThreadMachine):
         self.clock = [int(each == number) for each in range(job.processes)]
         self.windows: dict[str, OwnWindow] = {}
         self.making: OwnWindow | None = None
+        self.joining: str | None = None
         self.exposed: dict[Object, tuple[OwnWindow, ...]] = {}
         self.partly: dict[frozenset[int], int] = {}
         self.cells: dict[tuple[Object, int], int] = {}

@@ -10,7 +10,7 @@ from rdma_robust.c.evaluate.calls import CallContext, Handler, Result
 from rdma_robust.c.libraries.mpi import NUMBERS
 from rdma_robust.c.lock_step.call_arguments import PROC_NULL, communicator_at, wrong
 from rdma_robust.c.lock_step.channels import Communicator
-from rdma_robust.c.lock_step.grids import Grid, balanced
+from rdma_robust.c.lock_step.grids import Grid, NeighbourGraph, balanced
 from rdma_robust.c.lock_step.rank_machine import rank_of
 
 _INT: Final = 4
@@ -28,7 +28,8 @@ def numbers_at(call: CallContext, index: int, count: int, what: str) -> tuple[in
     return tuple(found)
 
 
-def _store(call: CallContext, index: int, values: tuple[int, ...]) -> None:
+def store_numbers(call: CallContext, index: int, values: tuple[int, ...]) -> None:
+    """Store numbers where an argument says."""
     if not values:
         return
     name, offset = call.address(index, "the answer")
@@ -53,7 +54,7 @@ def grid_said(call: CallContext, group: Communicator) -> Grid:
 def grid_of(call: CallContext, group: Communicator) -> Grid:
     """Return the topology of a communicator. Raises WrongCallError for one without."""
     found = rank_of(call).job.grids.get(group.name)
-    if found is None:
+    if not isinstance(found, Grid):
         raise wrong(call, "invalid-communicator", "the communicator has no cartesian topology")
     return found
 
@@ -66,7 +67,7 @@ def _coords(call: CallContext) -> Result:
         raise wrong(call, "invalid-rank", f"rank {rank} of {len(group.members)} processes")
     if call.number(2, "the number of dimensions") < len(grid.lengths):
         raise wrong(call, "invalid-argument", f"the topology has {len(grid.lengths)} dimensions")
-    _store(call, 3, grid.coordinates(rank))
+    store_numbers(call, 3, grid.coordinates(rank))
     return 0
 
 
@@ -99,9 +100,9 @@ def _get(call: CallContext) -> Result:
     grid = grid_of(call, group)
     if call.number(1, "the number of dimensions") < len(grid.lengths):
         raise wrong(call, "invalid-argument", f"the topology has {len(grid.lengths)} dimensions")
-    _store(call, 2, grid.lengths)
-    _store(call, 3, tuple(map(int, grid.periods)))
-    _store(call, 4, grid.coordinates(group.rank(rank_of(call).number)))
+    store_numbers(call, 2, grid.lengths)
+    store_numbers(call, 3, tuple(map(int, grid.periods)))
+    store_numbers(call, 4, grid.coordinates(group.rank(rank_of(call).number)))
     return 0
 
 
@@ -111,8 +112,10 @@ def _dimensions(call: CallContext) -> Result:
 
 
 def _kind(call: CallContext) -> Result:
-    has_grid = communicator_at(call, 0).name in rank_of(call).job.grids
-    call.set_private(call.arguments[1], _INT, NUMBERS["CART" if has_grid else "UNDEFINED"], "the answer")
+    found = rank_of(call).job.grids.get(communicator_at(call, 0).name)
+    of_graph = "GRAPH" if isinstance(found, NeighbourGraph) and found.ends else "DIST_GRAPH"
+    kind = "CART" if isinstance(found, Grid) else "UNDEFINED" if found is None else of_graph
+    call.set_private(call.arguments[1], _INT, NUMBERS[kind], "the answer")
     return 0
 
 
@@ -125,7 +128,7 @@ def _dims_create(call: CallContext) -> Result:
         raise wrong(call, "invalid-argument", f"{nodes} processes cannot be divided by the lengths that are given")
     free = given.count(0)
     chosen = iter(balanced(nodes // fixed, free) if free else ())
-    _store(call, 2, tuple(each or next(chosen) for each in given))
+    store_numbers(call, 2, tuple(each or next(chosen) for each in given))
     return 0
 
 

@@ -244,7 +244,7 @@ def _post(call: CallContext) -> Result:
     window, group = window_at(call, 2), group_members(call, 0)
     if window.exposed is not None:
         raise wrong(call, "epoch", "the window is exposed already")
-    exchange_signals(call, window.group, group, _POSTED, sends=True)
+    exchange_signals(call, window.group, group, _POSTED, ("send",))
     window.exposed = group
     return 0
 
@@ -254,7 +254,7 @@ def _start(call: CallContext) -> Result:
     window, group = window_at(call, 2), group_members(call, 0)
     if rank_of(call).ongoing is None and (window.started is not None or window.is_locked):
         raise wrong(call, "epoch", "another epoch of the window is open")
-    exchange_signals(call, window.group, group, _POSTED, sends=False)
+    exchange_signals(call, window.group, group, _POSTED, ("receive",))
     window.started = group
     return 0
 
@@ -264,7 +264,7 @@ def _complete(call: CallContext) -> Result:
     if window.started is None:
         raise wrong(call, "epoch", "there is no MPI_Win_start before")
     complete(rank_of(call), window)
-    exchange_signals(call, window.group, window.started, _COMPLETED, sends=True)
+    exchange_signals(call, window.group, window.started, _COMPLETED, ("send",))
     window.started = None
     return 0
 
@@ -273,7 +273,7 @@ def _wait(call: CallContext) -> Result:
     window = window_at(call, 0)
     if window.exposed is None:
         raise wrong(call, "epoch", "there is no MPI_Win_post before")
-    exchange_signals(call, window.group, window.exposed, _COMPLETED, sends=False)
+    exchange_signals(call, window.group, window.exposed, _COMPLETED, ("receive",))
     window.exposed = None
     return 0
 

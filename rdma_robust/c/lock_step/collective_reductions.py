@@ -13,10 +13,19 @@ from rdma_robust.c.evaluate.mpi.datatypes import Datatype
 from rdma_robust.c.evaluate.one_sided.contributions import reduced
 from rdma_robust.c.evaluate.state import State
 from rdma_robust.c.libraries.mpi import PAIRS, TYPES
-from rdma_robust.c.lock_step.call_arguments import count_at, datatype_at, layout_of, mpi_handle, operation_at, root_at, wrong
+from rdma_robust.c.lock_step.call_arguments import (
+    NOBODY,
+    count_at,
+    datatype_at,
+    layout_of,
+    mpi_handle,
+    operation_at,
+    root_at,
+    wrong,
+)
 from rdma_robust.c.lock_step.collective_arguments import CollectiveArguments
 from rdma_robust.c.lock_step.collective_entries import CollectiveEntry
-from rdma_robust.c.lock_step.message_layouts import BufferLayout, MessageData, delivered_into, message_data
+from rdma_robust.c.lock_step.message_layouts import EMPTY, BufferLayout, MessageData, delivered_into, message_data
 from rdma_robust.c.lock_step.rank_machine import rank_of
 from rdma_robust.c.lock_step.user_operations import UserOperation
 
@@ -102,13 +111,14 @@ def reduction_form(kind_of_call: str) -> Callable[[CollectiveArguments], Collect
         root = root_at(call, 5, what.group) if kind_of_call == "root" else None
         found = what.entered(root, operation)
         in_place = what.is_in_place(0)
-        mine = what.read_data(what.piece(1 if in_place else 0, count, 0, kind))
-        rank = members.index(own)
-        takers = {"root": (root,), "all": members, "scan": members[rank:], "exscan": members[rank + 1 :]}[kind_of_call]
-        found.gives = {each: mine for each in takers if each is not None}
+        has_part = root is None or not what.group.remote or root not in (own, NOBODY)
+        mine = what.read_data(what.piece(1 if in_place else 0, count, 0, kind)) if has_part else EMPTY
+        rank, peers = members.index(own), what.group.peers
+        takers = {"root": (root,), "all": peers, "scan": members[rank:], "exscan": members[rank + 1 :]}[kind_of_call]
+        found.gives = {each: mine for each in takers if each is not None and has_part}
         givers = {
-            "root": members if own == root else (),
-            "all": members,
+            "root": peers if own == root else (),
+            "all": peers,
             "scan": members[: rank + 1],
             "exscan": members[:rank],
         }
@@ -149,15 +159,33 @@ def scattering(*, varying: bool) -> Callable[[CollectiveArguments], CollectiveEn
         lengths = _lengths(what, 0 if varying else count_at(call, 2), varying=varying)
         operation = _checked_operation(call, 4, kind)
         found, buffer = what.entered(None, operation), 1 if what.is_in_place(0) else 0
+        own = members.index(what.own)
+        before, count, total = sum(lengths[:own]), lengths[own], sum(lengths)
+        target = what.used(what.piece(1, count, 0, kind), writes=True)
+        combine = _reduction(call, count, kind, operation, target)
+        if what.group.remote:  # the other group divides the whole by its own lengths
+            whole = what.read_data(what.piece(buffer, total, 0, kind))
+            found.gives = dict.fromkeys(what.group.remote, whole)
+            found.takes = dict.fromkeys(what.group.remote, BufferLayout(None, 0, tuple(kind.laid_out(total))))
+            found.combine = lambda state, data: combine(
+                state, {each: _segment(given, before * kind.size, count * kind.size) for each, given in data.items()}
+            )
+            return found
         for at, each in enumerate(members):
             found.gives[each] = what.read_data(what.piece(buffer, lengths[at], sum(lengths[:at]), kind))
-        count = lengths[members.index(what.own)]
-        target = what.used(what.piece(1, count, 0, kind), writes=True)
         found.takes = dict.fromkeys(members, BufferLayout(None, 0, target.runs))
-        found.combine = _reduction(call, count, kind, operation, target)
+        found.combine = combine
         return found
 
     return work
+
+
+def _segment(data: MessageData, begin: int, size: int) -> MessageData:
+    """Return a part of data."""
+    block = ObjectBytes()
+    for low, width, value in data.block.pieces(begin, size, "a message"):
+        block.write(low, width, value)
+    return MessageData(block, size, data.basic)
 
 
 def reduce_local(call: CallContext) -> Result:
