@@ -34,6 +34,8 @@ def _barrier(reader: BodyReader, call: Cursor) -> None:
 def _positive(reader: BodyReader, count: tree.Operand, span: Span) -> None:
     """Append that a collective operation has elements: without any, MPI does not say for whom it waits."""
     if not isinstance(count, ast.NumberLiteral) or count.value < 1:
+        said = "runs in which this collective operation has no elements are not looked at"
+        reader.report.warn("RR758", span, said, hint="without any, MPI does not say for whom it waits")
         reader.emit(ast.Assume(tree.as_part(binary_operand(">", count, number_operand(0, span), span)), "assume", span))
 
 

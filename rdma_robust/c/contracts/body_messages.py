@@ -178,3 +178,12 @@ MPI_CALLS: Final[Mapping[str, CallReader]] = {
     "MPI_Get_count": _count,
 }
 """The functions of MPI that are read, each with what it is in `.mp`."""
+
+_SOURCES: Final = {"MPI_Recv": 3, "MPI_Sendrecv": 8}
+
+
+def receives_from_any(function: Cursor) -> int:
+    """Return how many receives of a function name MPI_ANY_SOURCE themselves."""
+    calls = (each for each in function.walk_preorder() if cursor_kind(each) == "CALL_EXPR")
+    sources = (mpi_arguments(each)[_SOURCES[str(each.spelling)]] for each in calls if str(each.spelling) in _SOURCES)
+    return sum(constant_value(each) == NUMBERS["ANY_SOURCE"] for each in sources)

@@ -150,6 +150,8 @@ class BodyReader(BlockWriter):
     def _do(self, cursor: Cursor) -> None:
         body, condition = children(cursor)
         span = self.at(cursor)
+        if self.loop_contract(cursor) is not None:
+            raise self.values.unread("contracts of `do` loops are not read", cursor, "write it with `while`")
         first = self.register("$first", span, number_operand(1, span))
 
         def inside() -> None:

@@ -10,7 +10,7 @@ from typing import Final
 from rdma_robust.c.code import SourcePlace
 from rdma_robust.c.contracts.acsl_comments import AcslComment, Universe, read_comment
 from rdma_robust.c.contracts.body_collectives import NEEDED
-from rdma_robust.c.contracts.body_messages import MPI_CALLS
+from rdma_robust.c.contracts.body_messages import MPI_CALLS, receives_from_any
 from rdma_robust.c.contracts.body_statements import BodyReader
 from rdma_robust.c.contracts.body_values import ValueReader, is_pointer, is_whole, number_operand
 from rdma_robust.c.contracts.c_functions import CFunction, c_function, is_communicator, with_outs
@@ -272,7 +272,8 @@ class _FileReader:
         body = BodyReader(function, functions, values, MPI_CALLS, self.report, single)
         body.globals, body.datatypes = frozenset(used), datatypes
         body.has_no_process = "MPI_PROC_NULL" in self.text
-        body.has_any_source, body.has_any_tag = "MPI_ANY_SOURCE" in self.text, "MPI_ANY_TAG" in self.text
+        body.has_any_source = self._stores_any_source(functions)
+        body.has_any_tag = "MPI_ANY_TAG" in self.text
         span = self._name_span(function)
         lengths = {name: size for name, each in used.items() if (size := _length(each)) is not None}
         arrays = frozenset(name for name, each in used.items() if is_pointer(each.type))
@@ -284,6 +285,13 @@ class _FileReader:
         block = body.whole(inner, self.at(inner))
         parameters = tuple(ast.Ident(each, span) for each in function.parameters)
         return tree.FunctionItem(ast.Ident(function.name, span), parameters, block, contract, self.at(function.cursor))
+
+    def _stores_any_source(self, functions: Mapping[str, CFunction]) -> bool:
+        """Whether MPI_ANY_SOURCE stands elsewhere than in receives, so that a variable may have it."""
+        code = self.text
+        for start, end in reversed(list(comments_in(code))):
+            code = code[:start] + code[end:]
+        return code.count("MPI_ANY_SOURCE") > sum(receives_from_any(each.cursor) for each in functions.values())
 
     def _name_span(self, function: CFunction) -> Span:
         """Return where the name of a function stands."""

@@ -61,7 +61,8 @@ def buffer_at(reader: BodyReader, address: Cursor, count: Cursor, kind: Cursor) 
         said = f"the elements are {quote(element.name)}, and the datatype is not that"
         raise reader.values.unread(said, kind, "MPI_INT is for `int`, MPI_LONG for `long`")
     reader.note_datatype(name, kind)
-    number_of = reader.values.value(count)
+    known = constant_value(count)
+    number_of = number_operand(known, reader.at(count)) if isinstance(known, int) else reader.values.value(count)
     if memory.index is None and number_of != ast.NumberLiteral(1):
         raise reader.values.unread("so many elements of one variable", count, "one variable is one element")
     return MessageBuffer(memory, number_of)

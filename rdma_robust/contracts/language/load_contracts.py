@@ -39,7 +39,7 @@ from rdma_robust.messages.language.recognised import MESSAGES_SUFFIX
 _C_READER: Final = "rdma_robust.c.contracts.c_contract_program"
 """The reader of C, a room above this one."""
 
-FOUND_IN_CONTRACTS: Final = FOUND | {"RR751", "RR752", "RR753", "RR754", "RR756", "RR757"}
+FOUND_IN_CONTRACTS: Final = FOUND | {"RR751", "RR752", "RR753", "RR754", "RR756", "RR757", "RR758"}
 """The codes of all warnings that are found here."""
 
 

@@ -78,6 +78,18 @@ void g(int *p) { p[0] = 1; }
     assert verdicts(program, 1) == {("next", 1): "VERIFIED", ("f", 1): "VERIFIED", ("g", 1): "VIOLATED SGV"}
 
 
+@pytest.mark.parametrize(("source", "verdict"), [("rank - 1", "VIOLATED RTE"), ("MPI_ANY_SOURCE", "VIOLATED DL")])
+def test_a_rank_below_all_is_not_any_source(source: str, verdict: str) -> None:
+    body = f"""
+	int rank, v;
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	if (rank == 0) MPI_Recv(&v, 1, MPI_INT, {source}, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	else MPI_Recv(&v, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+"""
+    program = loaded(f"/*@ \\mpi_collective(MPI_COMM_WORLD, P2P): assigns \\nothing; */\nvoid f(void) {{{body}}}\n")
+    assert verdicts(program, 1) == {("f", 1): verdict}
+
+
 @pytest.mark.parametrize(
     ("text", "code", "line"),
     [
@@ -89,6 +101,11 @@ void g(int *p) { p[0] = 1; }
         ("int f(int x)\n{\n/*@ loop invariant x > 0; */ x--; return x; }", "RR963", 4),
         ("/*@ ensures \\forall integer i; i == i; */\nint f(int x) { return x; }", "RR963", 2),
         ("/*@ \\mpi_collective(MPI_COMM_WORLD, ALL): assigns \\nothing; */\nint f(int x) { return x; }", "RR963", 2),
+        ("/*@ assigns \\nothing; */\nint f(int x) { /*@ loop invariant 1; */ do x--; while (x); return x; }", "RR964", 3),
+        ("/*@ assigns \\nothing; */\nint f(int x) { (void)(x = 2 << x); return x; }", "RR964", 3),
+        ("/*@ assigns p; */\nint f(int *p) { return 0; }", "RR963", 2),
+        ("/*@ assigns \\nothing; */\nint f(MPI_Comm a, MPI_Comm b) { return 0; }", "RR964", 3),
+        ("int u[2];\nvoid g(int *p) { p[0] = u[0]; }\n/*@ assigns u; */\nint f(int x) { g(u); return x; }", "RR964", 5),
         ("/*@ ensures \\result == y; */\nint f(int x) { return x; }", "RR901", 2),
         ("/*@ ensures \\result = x; */\nint f(int x) { return x; }", "RR101", 2),
         ("/*@ ensures \\result == 0; */\nvoid f(int x) { }", "RR951", 2),
