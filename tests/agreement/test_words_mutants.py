@@ -141,11 +141,11 @@ def _by_checker(name: str) -> str:
 
 
 def _unposted(self: SearchSteps, event: ThreadEvent, mail: Any) -> bool:
-    return event.is_message and not mail[self._of(event)].posted
+    return event.is_message and not mail[self.number_of(event)].posted
 
 
 def _without_room(self: SearchSteps, event: ThreadEvent, mail: Any) -> bool:
-    return _unposted(self, event, mail) or (event.is_message and mail[self._of(event)].posted[0].cell.void)
+    return _unposted(self, event, mail) or (event.is_message and mail[self.number_of(event)].posted[0].cell.void)
 
 
 @pytest.mark.parametrize(
