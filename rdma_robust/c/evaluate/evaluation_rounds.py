@@ -8,15 +8,16 @@ passed, in which nothing but values has changed, what comes later is in no run, 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 
 from rdma_robust.c.code import Address, Function, Load
 from rdma_robust.c.evaluate.byte_ranges import merged_ranges
 from rdma_robust.c.evaluate.c_values import Object, Scalar, Value
 from rdma_robust.c.evaluate.calls import Handler
+from rdma_robust.c.evaluate.computed_writes import most_computed, written_values
 from rdma_robust.c.evaluate.memory import ObjectBytes
-from rdma_robust.c.evaluate.operations import Choice, RegisterUse, ThreadStatement, Word
+from rdma_robust.c.evaluate.operations import ThreadStatement, Word
 from rdma_robust.c.evaluate.program_arguments import program_arguments
 from rdma_robust.c.evaluate.raw_automaton import UNBOUNDED, RawAutomaton, RawEdge, most
 from rdma_robust.c.evaluate.refused_code import Refusal, diagnostic
@@ -121,7 +122,7 @@ class EvaluationRounds:
     def _written(self) -> set[tuple[Word, Scalar]]:
         """Return what steps of this round compute and write."""
         edges = (edge for automaton in self.automata.values() for here in automaton.edges.values() for edge in here)
-        return {each for edge in edges for each in _writes(edge)}
+        return {each for edge in edges for each in written_values(edge)}
 
     def _new(self) -> set[tuple[Word, Scalar]]:
         """Return what is new in this round."""
@@ -277,13 +278,8 @@ class EvaluationRounds:
     def _computed(self) -> int:
         """Return how many writes of values that are new since the rest was stable all threads together can make."""
         new = {each for each, quiet in self._since.items() if quiet > 0}
-        if not new:
-            return UNBOUNDED
-        total = 0
-        for automaton in self.automata.values():
-            writing = {id(edge) for edge, writes in _writing_edges(automaton) if any(each in new for each in writes)}
-            total += most(automaton, lambda edge, writing=writing: int(id(edge) in writing))  # type: ignore[misc]
-        return min(total, UNBOUNDED)
+        received = {each for words in self.buffers.values() for each in words if each is not None}
+        return most_computed(self.automata, self.world, new, received)
 
 
 def _is_within(found: object, known: object) -> bool:
@@ -306,32 +302,6 @@ def _looks_at_arguments(body: Function) -> bool:
 
 def _sends(edge: RawEdge) -> str:
     return edge.operation.sends if isinstance(edge.operation, ThreadStatement) else ""
-
-
-def _writing_edges(automaton: RawAutomaton) -> Iterable[tuple[RawEdge, Iterable[tuple[Word, Scalar]]]]:
-    """Yield the edges that write computed values, with these. A compare-and-swap whose answer is looked at behind it writes
-    where that is what it expects: so a loop that goes on until it succeeds writes once."""
-    for edges in automaton.edges.values():
-        for edge in edges:
-            behind, operation = automaton.edges[edge.to], edge.operation
-            looks = [each.operation for each in behind if isinstance(each.operation, Choice)]
-            if (
-                not isinstance(operation, ThreadStatement)
-                or not operation.form.startswith("{0} = cas(")
-                or not behind
-                or len(looks) < len(behind)
-                or any(each.register != operation.register for each in looks)
-            ):
-                yield edge, _writes(edge)
-                continue
-            expected = operation.parts[2]
-            for each, look in zip(behind, looks, strict=True):
-                if isinstance(expected, RegisterUse) or expected in look.values:
-                    yield each, _writes(edge)
-
-
-def _writes(edge: RawEdge) -> Iterable[tuple[Word, Scalar]]:
-    return edge.operation.writes if isinstance(edge.operation, ThreadStatement) else ()
 
 
 def _signature(facts: RoundFacts) -> Hashable:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 from rdma_robust.c.evaluate.operations import Chain, Choice, ThreadStatement
@@ -36,8 +36,8 @@ class RawAutomaton:
         return len(self.edges) - 1
 
 
-def most(automaton: RawAutomaton, weight: Callable[[RawEdge], int]) -> int:
-    """Return the greatest sum of weights on one way from the start; :data:`UNBOUNDED` if one is on a circle."""
+def most(automaton: RawAutomaton, weight: Callable[[RawEdge], int], starts: Collection[int] = (0,)) -> int:
+    """Return the greatest sum of weights on one way from one of `starts`; :data:`UNBOUNDED` if one is on a circle."""
     best: dict[int, int] = {}
     component: dict[int, int] = {}
     following = {place: [edge.to for edge in edges] for place, edges in automaton.edges.items()}
@@ -52,4 +52,4 @@ def most(automaton: RawAutomaton, weight: Callable[[RawEdge], int]) -> int:
                 if not is_inside:
                     found = max(found, best[component[edge.to]] + weight(edge))
         best[number] = found
-    return min(best[component[0]], UNBOUNDED)
+    return min(max(best[component[start]] for start in starts), UNBOUNDED)

@@ -169,8 +169,11 @@ class World:
         """Say that others than one thread reach bytes of an object, or all of it."""
         if name.kind in _REACHED:
             ranges = self.found.shared.get(name, ())
-            if not has_all(ranges, offset, offset + size):
-                self.found.shared[name] = merged_ranges((*ranges, (offset, offset + size)))
+            end = offset + size
+            if size != EVERYTHING[1] and self.sizes.get(name):
+                end = min(end, self.sizes[name])  # A number that grows as an index leads outside, in every round further.
+            if offset < end and not has_all(ranges, offset, end):
+                self.found.shared[name] = merged_ranges((*ranges, (offset, end)))
 
     def is_shared(self, name: Object, offset: int = 0, size: int = EVERYTHING[1]) -> bool:
         """Whether others than one thread reach some bytes of a range of an object; all of it is shared from then on."""

@@ -38,29 +38,30 @@ def _compared(call: CallContext) -> Result:
     size = call.number(2, "the size of this memory")
     if not size:
         return 0
-    sides = [_side(call, index) for index in (0, 1)]
+    sides = [_side(call, index, size) for index in (0, 1)]
     if call.frame.pending is None:
         reads: list[ThreadStatement] = []
         for index, (name, offset) in enumerate(sides):
             if name.kind != "text" and call.run.is_visible(call.state, name, offset, size):
-                call.state.place(_copy(call, index), ObjectBytes())
-                call.run.world.sizes[_copy(call, index)] = size
-                reads += word_copies.copied(call.run, call.state, (_copy(call, index), 0), (name, offset), size)
+                copy = _copy(call, index, size)
+                call.state.place(copy, ObjectBytes())
+                call.run.world.sizes[copy] = size
+                reads += word_copies.copied(call.run, call.state, (copy, 0), (name, offset), size)
         if reads:
             return call.stay(reads, 1)
     found = _difference(call, sides, size)
     for index in (0, 1):
-        call.state.drop(_copy(call, index))
+        call.state.drop(_copy(call, index, size))
     return found
 
 
-def _side(call: CallContext, index: int) -> tuple[Object, int]:
-    copy = _copy(call, index)
+def _side(call: CallContext, index: int, size: int) -> tuple[Object, int]:
+    copy = _copy(call, index, size)
     return (copy, 0) if copy in call.state.memory else call.address(index, "what is compared")
 
 
-def _copy(call: CallContext, index: int) -> Object:
-    return Object("handle", call.run.process, "compared", (call.run.thread, index))
+def _copy(call: CallContext, index: int, size: int) -> Object:
+    return Object("handle", call.run.process, "compared", (call.run.thread, index, size))
 
 
 def _difference(call: CallContext, sides: list[tuple[Object, int]], size: int) -> Scalar:

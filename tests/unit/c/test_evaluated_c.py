@@ -50,6 +50,13 @@ def test_what_statements_become(body: str, wanted: list[str]) -> None:
     assert statements(evaluated(two(body, other)), "AT") == wanted
 
 
+def test_a_place_by_a_number_that_was_drawn_is_inside_of_its_object() -> None:
+    draw = "post(IBV_WR_ATOMIC_FETCH_AND_ADD, 2, &m.x, &there->x, 8, 1, 0, 0);"
+    put = "post(IBV_WR_RDMA_WRITE, 0, &m.z, &there->y + m.x, 8, 0, 0, 0);"
+    found = statements(evaluated(two(f"{draw}\n{put}")), "AT")
+    assert {"put B.m_y = m_z unsignaled", "put B.m_z = m_z unsignaled"} <= set(found)
+
+
 @pytest.mark.parametrize(
     ("body", "code", "says"),
     [
