@@ -39,6 +39,23 @@ class Receive:
     buffers: tuple[tuple[Object, int, int], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class UnfilledBuffer:
+    """A buffer that a library stores a message in later, which nobody may access until then: object, offset and size; the
+    number of its request, and what is expected."""
+
+    slot: int
+    object: Object | None
+    offset: int
+    size: int
+    element: int
+    expected: Hashable
+
+    def has_some(self, name: Object, offset: int, size: int) -> bool:
+        """Whether some of the bytes are in this buffer."""
+        return self.object == name and offset < self.offset + self.size and self.offset < offset + size
+
+
 Segment = tuple[Object, int, int]
 """A buffer of a request: object, offset, length in bytes."""
 

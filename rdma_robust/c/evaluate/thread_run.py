@@ -33,7 +33,7 @@ from rdma_robust.c.evaluate.operations import (
 )
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.round_facts import WIDEST, World
-from rdma_robust.c.evaluate.state import Frame, State, local_of
+from rdma_robust.c.evaluate.state import Frame, State, UnfilledBuffer, local_of
 
 _LOOKED_AHEAD = 12
 _NULL_PAGE = 4096
@@ -190,7 +190,9 @@ class ThreadRun:
             raise Refusal("RR813", f"bytes {offset} to {offset + size} are outside of `{name.name}`, which has {total}")
 
     def note(self, state: State, name: Object, offset: int, size: int, *, is_write: bool) -> None:
-        """Say that this thread accesses bytes of an object."""
+        """Say that this thread accesses bytes of an object. Raises RR814 where a message is still to be stored there."""
+        if any(isinstance(each, UnfilledBuffer) and each.has_some(name, offset, size) for each in state.numbers):
+            raise Refusal("RR814", f"`{name.name}` is accessed while a message into it is under way", "MPI_Wait before")
         if self.is_spawned or state.threads:
             self.world.touch(name, Touch(self.thread, offset, offset + size, is_write, state.threads))
 

@@ -15,7 +15,7 @@ from rdma_robust.c.evaluate.mpi.handles import members, process_of_rank
 from rdma_robust.c.evaluate.mpi.window_memory import Window, window
 from rdma_robust.c.evaluate.mpi.windows import done
 from rdma_robust.c.evaluate.one_sided.spmd import queue_pair, reaches_others
-from rdma_robust.c.evaluate.one_sided.tellings import Telling, hear, look_whether_told, saw_told, tell
+from rdma_robust.c.evaluate.one_sided.tellings import Telling, hear, look_whether_told, next_of, saw_told, tell
 from rdma_robust.c.evaluate.one_sided.transfers import Atomic, Remote, put_value, waited_atomic
 from rdma_robust.c.evaluate.operations import ThreadStep
 from rdma_robust.c.evaluate.refused_code import Refusal
@@ -186,7 +186,7 @@ def _test(call: CallContext) -> Result:
         saw_told(call, _closed(of), peer)
         del call.state.numbers["exposed", of.number, peer]
     if left and found != 0:
-        looks, value = look_whether_told(call, _closed(of), left[0])
+        looks, value = look_whether_told(call, next_of(call, _closed(of), left[0]))
         return call.stay([looks], value)
     call.set_private(call.arguments[1], 4, int(not left), "the answer")
     return 0

@@ -1,4 +1,4 @@
-"""MPI: processes, groups and types, barriers, messages of a known source and tag; and all handlers together."""
+"""MPI: processes, groups and types, and barriers; and all handlers together."""
 
 from __future__ import annotations
 
@@ -12,18 +12,17 @@ from rdma_robust.c.evaluate.mpi.epochs import EPOCHS
 from rdma_robust.c.evaluate.mpi.handles import (
     communicator,
     members,
-    process_of_rank,
     rank_in,
     stored,
 )  # fmt: skip
-from rdma_robust.c.evaluate.mpi.mpi_collectives import MPI_COLLECTIVES, collective_message
+from rdma_robust.c.evaluate.mpi.messages import MESSAGES
+from rdma_robust.c.evaluate.mpi.mpi_collectives import MPI_COLLECTIVES
 from rdma_robust.c.evaluate.mpi.transfer_requests import REQUESTS
 from rdma_robust.c.evaluate.mpi.window_memory import window
 from rdma_robust.c.evaluate.mpi.windows import WINDOWS
 from rdma_robust.c.evaluate.one_sided.spmd import barrier, store_handle
-from rdma_robust.c.evaluate.one_sided.tellings import Telling, hear, tell
 from rdma_robust.c.evaluate.one_sided.transfers import not_modelled
-from rdma_robust.c.evaluate.operations import FENCE, ThreadStatement
+from rdma_robust.c.evaluate.operations import FENCE
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.libraries.mpi import DECLARATIONS, NUMBERS
 
@@ -92,58 +91,9 @@ def _finalize(call: CallContext) -> Result:
     return barrier(call)
 
 
-# messages
-
-
-def _sent(call: CallContext, first: int, communicator_at: int, name: str = "message") -> list[ThreadStatement]:
-    context, processes = communicator(call, communicator_at)
-    peer = process_of_rank(call, first + 3, processes)
-    tag = call.number(first + 4, "the tag")
-    call.run.world.found.said.add(("message", context, peer))
-    return (
-        [] if peer is None else tell(call, Telling(("message", context, tag), name), peer, collective_message(call, first))
-    )
-
-
-def _heard(call: CallContext, first: int, communicator_at: int) -> list[ThreadStatement]:
-    context, processes = communicator(call, communicator_at)
-    peer = process_of_rank(call, first + 3, processes)
-    tag = call.number(first + 4, "the tag")
-    if tag < 0:
-        raise Refusal("RR814", "MPI_ANY_TAG is not modelled", "the tag that is sent")
-    if peer is None:
-        return []
-    return hear(call, Telling(("message", context, tag), "message"), peer, collective_message(call, first))
-
-
-def _ended(call: CallContext, found: list[ThreadStatement]) -> Result:
-    return call.step(found) if found else 0
-
-
-def _send(call: CallContext) -> Result:
-    return _ended(call, _sent(call, 0, 5))
-
-
-def _recv(call: CallContext) -> Result:
-    return _ended(call, _heard(call, 0, 5))
-
-
-def _sendrecv(call: CallContext) -> Result:
-    return _ended(call, [*_sent(call, 0, 10), *_heard(call, 5, 10)])
-
-
-def _iprobe(call: CallContext) -> Result:
-    """`MPI_Iprobe`: source, tag, communicator, whether there is a message. There is none where none is ever sent."""
-    context, _ = communicator(call, 2)
-    if ("message", context, call.run.process) in call.run.world.known.said:
-        raise not_modelled(call, "it is where no message is sent to the process that asks; MPI_Recv is")
-    call.set_private(call.arguments[3], 4, 0, "the answer")
-    return 0
-
-
 def _refused(call: CallContext) -> Result:
     raise not_modelled(
-        call, "one-sided calls, MPI_Send and MPI_Recv with a known source and tag, and collectives that block are"
+        call, "one-sided calls, messages with a known source and tag (MPI_Send, MPI_Irecv), and collectives that block are"
     )
 
 
@@ -158,6 +108,7 @@ _CALLS: Final[dict[str, Handler]] = {
     **REQUESTS,
     **EPOCHS,
     **MPI_COLLECTIVES,
+    **MESSAGES,
     "MPI_Init_thread": _init_thread,
     "MPI_Finalize": _finalize,
     "MPI_Initialized": stored(lambda _: 1, 0),
@@ -177,10 +128,6 @@ _CALLS: Final[dict[str, Handler]] = {
     "MPI_Alloc_mem": _alloc_mem,
     "MPI_Win_sync": _win_sync,
     "MPI_Barrier": _barrier,
-    "MPI_Send": _send,
-    "MPI_Recv": _recv,
-    "MPI_Sendrecv": _sendrecv,
-    "MPI_Iprobe": _iprobe,
 }
 MPI: Final[Mapping[str, Handler]] = {name: _CALLS.get(name, _refused) for name in DECLARATIONS}
 """The handlers of all functions of MPI that our header declares: those that are not modelled refuse."""

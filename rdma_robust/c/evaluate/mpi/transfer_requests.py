@@ -1,4 +1,4 @@
-"""MPI: requests of transfers, and calls that wait for them or ask whether they are done.
+"""MPI: requests of transfers and messages, and calls that wait for them or ask whether they are done.
 
 A request is done where its completions are polled. A call that asks may find it done or not, and one that waits for any
 of several may find each: one way for each answer.
@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from rdma_robust.c.evaluate.c_values import Pointer
+from rdma_robust.c.evaluate.c_values import Pointer, known_scalar
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result
 from rdma_robust.c.evaluate.mpi.accumulates_under_way import follows_others
 from rdma_robust.c.evaluate.mpi.handles import handle_key
+from rdma_robust.c.evaluate.mpi.messages import RECEIVED, look_for_message, message_received
 from rdma_robust.c.evaluate.mpi.windows import polled
 from rdma_robust.c.evaluate.operations import ThreadStatement, ThreadStep
 from rdma_robust.c.evaluate.refused_code import Refusal
@@ -38,6 +39,8 @@ def _done(call: CallContext, places: Sequence[Pointer]) -> list[ThreadStatement]
     left = dict.fromkeys(found for at in places if (found := _request(call, at)) is not None)
     for at in places:
         call.run.raw_write(call.state, at.object, at.offset, 8, 0)
+    received = [each for _, slot, _ in [one for one in left if one[0] == RECEIVED] for each in message_received(call, slot)]
+    left = {found: None for found in left if found[0] != RECEIVED}
     numbers = {found: call.state.numbers[("request", *found[:2])] for found in left}
     polls, waited = list[ThreadStatement](), {connection for connection, _, _ in left}
     for connection, slot, own in sorted(left, key=lambda found: numbers[found]):
@@ -49,7 +52,7 @@ def _done(call: CallContext, places: Sequence[Pointer]) -> list[ThreadStatement]
                 "MPI_Waitall for all of them, or MPI_Win_flush_local before",
             )
         polls += polled(call, connection, number)
-    return polls
+    return [*polls, *received]
 
 
 def _wait_all(count: int | None, first: int) -> Handler:
@@ -65,15 +68,33 @@ def _test_all(count: int | None, first: int, flag: int) -> Handler:
 
     def handler(call: CallContext) -> Result:
         steps: list[ThreadStep] = []
-        if any(_request(call, at) for at in _addresses(call, count, first)):
+        expected = _expected(call, _addresses(call, count, first))
+        if expected is not None:
+            seen = None if call.frame.pending is None else known_scalar(call.frame.pending)
+            if seen is None:
+                return look_for_message(call, expected)
+            if seen != 1:
+                call.set_private(call.arguments[flag], 4, 0, "the answer")
+                return 0
+        elif any(_request(call, at) for at in _addresses(call, count, first)):
             other = call.branch(call.state)
             other.set_private(other.arguments[flag], 4, 0, "the answer")
             steps += other.step([])
         found = _done(call, _addresses(call, count, first))
         call.set_private(call.arguments[flag], 4, 1, "the answer")
-        return [*steps, *call.step(found)] if steps else 0
+        return [*steps, *call.step(found)] if steps or found else 0
 
     return handler
+
+
+def _expected(call: CallContext, places: Sequence[Pointer]) -> int | None:
+    """Return the number of the request for a message that is the only one of a call that asks, None if all are of transfers.
+    Raises RR814 if it is not the only one."""
+    left = {found for at in places if (found := _request(call, at)) is not None}
+    slots = [slot for connection, slot, _ in left if connection == RECEIVED]
+    if slots and len(left) > 1:
+        raise Refusal("RR814", f"`{call.name}` of several requests, some for messages, is not modelled", "MPI_Waitall")
+    return slots[0] if slots else None
 
 
 def _any(is_waiting: bool) -> Handler:
@@ -81,6 +102,8 @@ def _any(is_waiting: bool) -> Handler:
 
     def handler(call: CallContext) -> Result:
         under_way = [number for number, at in enumerate(_addresses(call, 0, 1)) if _request(call, at)]
+        if _expected(call, _addresses(call, 0, 1)) is not None:
+            raise Refusal("RR814", f"`{call.name}` of a request for a message is not modelled", "MPI_Wait, MPI_Test")
         answers: list[int | None] = [*under_way, *([] if is_waiting or not under_way else [None])]
         steps: list[ThreadStep] = []
         for answer in answers:

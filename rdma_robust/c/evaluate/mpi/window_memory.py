@@ -91,6 +91,18 @@ def _attached(call: CallContext, of: Window, peer: str, at: int, extent: tuple[i
     raise Refusal("RR813", said, "MPI_Win_attach")
 
 
+def memory_of_windows(call: CallContext) -> set[Object]:
+    """Return the memory of this process that others reach by any window."""
+    world, found = call.run.world, set[Object]()
+    for each in (*world.known.regions.values(), *world.found.regions.values()):
+        if isinstance(each, Region) and each.base is not None:
+            found.add(each.base.object)
+    for said in (*world.known.said, *world.found.said):
+        if isinstance(said, tuple) and said[0] == "attached" and isinstance(said[2], Pointer):
+            found.add(said[2].object)
+    return found
+
+
 # making and freeing
 
 

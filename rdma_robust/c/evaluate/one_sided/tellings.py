@@ -53,19 +53,54 @@ def _hidden(
     return name
 
 
-def tell(call: CallContext, what: Telling, peer: str, data: tuple[Range, int, int] | None = None) -> list[ThreadStatement]:
-    """Return what tells a process, with a message if there is one: where it is, its bytes, and those of an element."""
+Data = tuple[Range, int, int]
+"""What a message carries: where it is, its bytes, and those of an element."""
+
+
+def tell(call: CallContext, what: Telling, peer: str, data: Data | None = None) -> list[ThreadStatement]:
+    """Return what tells a process, with a message if there is one."""
     reaches_others(call)
-    own, connection = call.run.process, queue_pair(call, peer, _LABEL)
-    number = _next(call, what, "told", peer)
+    connection, number = queue_pair(call, peer, _LABEL), _next(call, what, "told", peer)
     found: list[ThreadStatement] = []
     if data is not None:
-        source, size, element = data
-        carried = _hidden(call, what, (own, peer), number, size=size, part="_data")
-        found += put(call, Remote(peer, connection, carried, 0), source, size, element, late=False)
-        found.append(ThreadStatement("order {0}", (Queue(connection),)))
-    flag = Remote(peer, connection, _hidden(call, what, (own, peer), number), 0)
-    return [*found, *put_value(call, flag, 1, _NUMBER, _TOLD)]
+        found += _carried(call, what, (peer, connection), number, data, late=False)
+    return [*found, *_flag(call, what, peer, connection, number, has_data=data is not None)]
+
+
+def tell_late(
+    call: CallContext, what: Telling, peer: str, data: Data, label: str
+) -> tuple[str, list[ThreadStatement], list[ThreadStatement]]:
+    """Return a queue pair with a label, the puts of a message that is read from memory later, each with a completion there,
+    and what tells the process of it."""
+    reaches_others(call)
+    connection, number = queue_pair(call, peer, label), _next(call, what, "told", peer)
+    puts = _carried(call, what, (peer, connection), number, data, late=True)
+    signaled = [replace(each, form=each.form.replace(" unsignaled", "")) for each in puts]
+    return connection, signaled, _flag(call, what, peer, connection, number, has_data=True)
+
+
+def _carried(
+    call: CallContext, what: Telling, to: tuple[str, str], number: int, data: Data, *, late: bool
+) -> list[ThreadStatement]:
+    """Return what puts the data of a message to a process, on a queue pair, and say how long it is."""
+    (peer, connection), (source, size, element) = to, data
+    ends, regions = (call.run.process, peer), call.run.world.found.regions
+    key = _length_key(what, ends, number)
+    regions[key] = size if regions.get(key, size) == size else None
+    carried = _hidden(call, what, ends, number, size=size, part="_data")
+    return put(call, Remote(peer, connection, carried, 0), source, size, element, late=late)
+
+
+def _length_key(what: Telling, ends: tuple[str, str], number: int) -> Hashable:
+    return ("length", what.topic, *ends, number)
+
+
+def _flag(
+    call: CallContext, what: Telling, peer: str, connection: str, number: int, *, has_data: bool
+) -> list[ThreadStatement]:
+    flag = Remote(peer, connection, _hidden(call, what, (call.run.process, peer), number), 0)
+    ordered = [ThreadStatement("order {0}", (Queue(connection),))] if has_data else []
+    return [*ordered, *put_value(call, flag, 1, _NUMBER, _TOLD)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,22 +121,48 @@ def deliver(call: CallContext, what: Telling, peer: str, pieces: Sequence[Piece]
     return [*found, ThreadStatement("order {0}", (Queue(connection),)), *tell(call, what, peer)]
 
 
-def hear(call: CallContext, what: Telling, peer: str, data: tuple[Range, int, int] | None = None) -> list[ThreadStatement]:
-    """Return what waits until a process tells, and stores the message at a place."""
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a process tells next: its subject, and how many it has told before."""
+
+    what: Telling
+    peer: str
+    number: int
+
+
+def expect(call: CallContext, what: Telling, peer: str) -> Expected:
+    """Return what a process tells next; what it tells afterwards is for the next that asks."""
     reaches_others(call)
-    number = _next(call, what, "heard", peer)
-    word = Word(_hidden(call, what, (peer, call.run.process), number), 0, 8)
-    found = [ThreadStatement("await {0} == 1", (word,), synchronises=_TOLD)]
-    if data is not None:
-        found += _received(call, what, peer, number, data)
-    return found
+    return Expected(what, peer, _next(call, what, "heard", peer))
 
 
-def look_whether_told(call: CallContext, what: Telling, peer: str) -> tuple[ThreadStatement, Value]:
-    """Return what looks whether a process has told, and what is seen, 1 if it has; :func:`saw_told` is for that."""
-    number = call.state.numbers.get(("heard", what.topic, peer), 0)
-    word = Word(_hidden(call, what, (peer, call.run.process), number), 0, 8)
-    register, value = call.run.read_word(call.state, word, what.name)
+def next_of(call: CallContext, what: Telling, peer: str) -> Expected:
+    """Return what a process tells next, also for the next that asks."""
+    return Expected(what, peer, call.state.numbers.get(("heard", what.topic, peer), 0))
+
+
+def hear(call: CallContext, what: Telling, peer: str, data: Data | None = None) -> list[ThreadStatement]:
+    """Return what waits until a process tells, and stores the message at a place."""
+    return heard(call, expect(call, what, peer), data)
+
+
+def heard(call: CallContext, expected: Expected, data: Data | None = None) -> list[ThreadStatement]:
+    """Return what waits for what is expected, and stores the message at a place. Raises RR814 for one of another length."""
+    found = [ThreadStatement("await {0} == 1", (_told_word(call, expected),), synchronises=_TOLD)]
+    key = _length_key(expected.what, (expected.peer, call.run.process), expected.number)
+    if data is not None and call.run.world.known.regions.get(key, data[1]) != data[1]:
+        raise Refusal("RR814", f"`{call.name}` of another length than what is sent is not modelled", "the same length")
+    return found if data is None else [*found, *_received(call, expected, data)]
+
+
+def _told_word(call: CallContext, expected: Expected) -> Word:
+    return Word(_hidden(call, expected.what, (expected.peer, call.run.process), expected.number), 0, 8)
+
+
+def look_whether_told(call: CallContext, expected: Expected) -> tuple[ThreadStatement, Value]:
+    """Return what looks whether a process has told, and what is seen, 1 if it has."""
+    word = _told_word(call, expected)
+    register, value = call.run.read_word(call.state, word, expected.what.name)
     return replace(read_statement(register, word), synchronises=_TOLD), value
 
 
@@ -110,11 +171,10 @@ def saw_told(call: CallContext, what: Telling, peer: str) -> None:
     _next(call, what, "heard", peer)
 
 
-def _received(
-    call: CallContext, what: Telling, peer: str, number: int, data: tuple[Range, int, int]
-) -> list[ThreadStatement]:
+def _received(call: CallContext, expected: Expected, data: Data) -> list[ThreadStatement]:
     run, ((name, offset), size, element) = call.run, data
-    carried = _hidden(call, what, (peer, run.process), number, size=size, part="_data")
+    ends = expected.peer, run.process
+    carried = _hidden(call, expected.what, ends, expected.number, size=size, part="_data")
     found: list[ThreadStatement] = []
     values: list[tuple[Word, Value]] = []
     taken: list[str] = []

@@ -67,7 +67,9 @@ def put(call: CallContext, remote: Remote, source: Range, size: int, element: in
     """Return a put: of what the processor reads before it returns, or, if it is `late`, of memory that the card reads."""
     if not size:
         return []
-    if not late:
+    if late:
+        call.run.note(call.state, *source, size, is_write=False)
+    else:
         _give_values(call, source, size, element)
     return write_statements(_posted(call, remote, "write", source, size, element=element, late=late))
 
