@@ -15,7 +15,7 @@ from rdma_robust.c.evaluate.mpi.mpi_collectives import Message, collective_messa
 from rdma_robust.c.evaluate.mpi.window_memory import memory_of_windows
 from rdma_robust.c.evaluate.one_sided.spmd import store_handle
 from rdma_robust.c.evaluate.one_sided.tellings import (
-    Expected,
+    NextTelling,
     Telling,
     expect,
     hear,
@@ -125,7 +125,7 @@ def message_received(call: CallContext, slot: int) -> list[ThreadStatement]:
     """Return what waits for the message of a request, and stores it."""
     buffer = _unfilled(call)[slot]
     del call.state.numbers[buffer]
-    assert isinstance(buffer.expected, Expected)
+    assert isinstance(buffer.expected, NextTelling)
     data = None if buffer.object is None else ((buffer.object, buffer.offset), buffer.size, buffer.element)
     return heard(call, buffer.expected, data)
 
@@ -133,7 +133,7 @@ def message_received(call: CallContext, slot: int) -> list[ThreadStatement]:
 def look_for_message(call: CallContext, slot: int) -> Result:
     """Return the step that looks whether the message of a request has come."""
     expected = _unfilled(call)[slot].expected
-    assert isinstance(expected, Expected)
+    assert isinstance(expected, NextTelling)
     looks, value = look_whether_told(call, expected)
     return call.stay([looks], value)
 

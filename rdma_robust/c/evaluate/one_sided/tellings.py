@@ -122,23 +122,23 @@ def deliver(call: CallContext, what: Telling, peer: str, pieces: Sequence[Piece]
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
-    """What a process tells next: its subject, and how many it has told before."""
+class NextTelling:
+    """The next that a process tells: its subject, and how many it has told before."""
 
     what: Telling
     peer: str
     number: int
 
 
-def expect(call: CallContext, what: Telling, peer: str) -> Expected:
+def expect(call: CallContext, what: Telling, peer: str) -> NextTelling:
     """Return what a process tells next; what it tells afterwards is for the next that asks."""
     reaches_others(call)
-    return Expected(what, peer, _next(call, what, "heard", peer))
+    return NextTelling(what, peer, _next(call, what, "heard", peer))
 
 
-def next_of(call: CallContext, what: Telling, peer: str) -> Expected:
+def next_of(call: CallContext, what: Telling, peer: str) -> NextTelling:
     """Return what a process tells next, also for the next that asks."""
-    return Expected(what, peer, call.state.numbers.get(("heard", what.topic, peer), 0))
+    return NextTelling(what, peer, call.state.numbers.get(("heard", what.topic, peer), 0))
 
 
 def hear(call: CallContext, what: Telling, peer: str, data: Data | None = None) -> list[ThreadStatement]:
@@ -146,7 +146,7 @@ def hear(call: CallContext, what: Telling, peer: str, data: Data | None = None) 
     return heard(call, expect(call, what, peer), data)
 
 
-def heard(call: CallContext, expected: Expected, data: Data | None = None) -> list[ThreadStatement]:
+def heard(call: CallContext, expected: NextTelling, data: Data | None = None) -> list[ThreadStatement]:
     """Return what waits for what is expected, and stores the message at a place. Raises RR814 for one of another length."""
     found = [ThreadStatement("await {0} == 1", (_told_word(call, expected),), synchronises=_TOLD)]
     key = _length_key(expected.what, (expected.peer, call.run.process), expected.number)
@@ -155,11 +155,11 @@ def heard(call: CallContext, expected: Expected, data: Data | None = None) -> li
     return found if data is None else [*found, *_received(call, expected, data)]
 
 
-def _told_word(call: CallContext, expected: Expected) -> Word:
+def _told_word(call: CallContext, expected: NextTelling) -> Word:
     return Word(_hidden(call, expected.what, (expected.peer, call.run.process), expected.number), 0, 8)
 
 
-def look_whether_told(call: CallContext, expected: Expected) -> tuple[ThreadStatement, Value]:
+def look_whether_told(call: CallContext, expected: NextTelling) -> tuple[ThreadStatement, Value]:
     """Return what looks whether a process has told, and what is seen, 1 if it has."""
     word = _told_word(call, expected)
     register, value = call.run.read_word(call.state, word, expected.what.name)
@@ -171,7 +171,7 @@ def saw_told(call: CallContext, what: Telling, peer: str) -> None:
     _next(call, what, "heard", peer)
 
 
-def _received(call: CallContext, expected: Expected, data: Data) -> list[ThreadStatement]:
+def _received(call: CallContext, expected: NextTelling, data: Data) -> list[ThreadStatement]:
     run, ((name, offset), size, element) = call.run, data
     ends = expected.peer, run.process
     carried = _hidden(call, expected.what, ends, expected.number, size=size, part="_data")
