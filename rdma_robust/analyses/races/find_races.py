@@ -46,7 +46,8 @@ class RaceVerdict(Enum):
 class Race:
     """Two accesses that race, in the order of a run that ends with the second one: its moves, each with its events.
 
-    `teller` is the first event of the first thread, behind the first access, that happens before the second one."""
+    `teller` is the last event of the first thread, behind the first access, that happens before the second one: by it the
+    thread tells the other one, and what has taken effect before it is in order."""
 
     first: Event
     second: Event
@@ -152,7 +153,7 @@ def _confirmed(system: RaceSystem, pair: RacePair, run: Sequence[int]) -> Race:
 def _teller(trace: Trace, first: Event, second: Event, rules: MarkRules) -> Event | None:
     ordered = happens_before(trace, rules.model, rules.synchronising)
     behind = (e for e in trace.events if e.thread == first.thread != second.thread and e.position > first.position)
-    return next((e for e in sorted(behind, key=lambda e: e.position) if (e.index, second.index) in ordered), None)
+    return max((e for e in behind if (e.index, second.index) in ordered), key=lambda e: e.position, default=None)
 
 
 def _replayed(system: RaceSystem, labels: Sequence[RaceStep]) -> list[Action]:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import TypeVar
 
 from rdma_robust.c.evaluate.c_values import Scalar
-from rdma_robust.c.evaluate.counters import CounterDraw, draws
+from rdma_robust.c.evaluate.counter_draws import CounterDraw, draws
 from rdma_robust.c.evaluate.operations import Choice, RegisterUse, ThreadStatement, Word
 from rdma_robust.c.evaluate.raw_automaton import UNBOUNDED, RawAutomaton, RawEdge, most
 from rdma_robust.c.evaluate.round_facts import World

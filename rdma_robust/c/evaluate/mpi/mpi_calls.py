@@ -15,8 +15,8 @@ from rdma_robust.c.evaluate.mpi.handles import (
     rank_in,
     stored,
 )  # fmt: skip
-from rdma_robust.c.evaluate.mpi.messages import MESSAGES
 from rdma_robust.c.evaluate.mpi.mpi_collectives import MPI_COLLECTIVES
+from rdma_robust.c.evaluate.mpi.point_to_point import MESSAGES
 from rdma_robust.c.evaluate.mpi.transfer_requests import REQUESTS
 from rdma_robust.c.evaluate.mpi.window_memory import window
 from rdma_robust.c.evaluate.mpi.windows import WINDOWS

@@ -13,7 +13,7 @@ from rdma_robust.c.evaluate.c_values import Pointer, known_scalar
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result
 from rdma_robust.c.evaluate.mpi.accumulates_under_way import follows_others
 from rdma_robust.c.evaluate.mpi.handles import handle_key
-from rdma_robust.c.evaluate.mpi.messages import RECEIVED, look_for_message, message_received
+from rdma_robust.c.evaluate.mpi.point_to_point import RECEIVED, look_for_message, message_received
 from rdma_robust.c.evaluate.mpi.windows import polled
 from rdma_robust.c.evaluate.operations import ThreadStatement, ThreadStep
 from rdma_robust.c.evaluate.refused_code import Refusal
