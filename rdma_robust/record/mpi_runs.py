@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from rdma_robust.diagnose import listing
 from rdma_robust.errors import UsageError
 from rdma_robust.messages.traces.mpi_log import import_mpi_log
 from rdma_robust.messages.traces.trace_record import MessageTrace
@@ -26,6 +27,14 @@ _TIMEOUT_S: Final = 120
 _INSTALL: Final = "install one with its headers (Debian: libopenmpi-dev openmpi-bin, or libmpich-dev mpich)"
 _LIBRARY: Final = re.compile(r"\blibmp(?:i|ich)\.so\.\d+")
 """The C library of Open MPI or MPICH; those of Fortran have other names, and need it."""
+_OF_WINDOWS: Final = re.compile(
+    r"R?(?:put|get|accumulate|get_accumulate)|fetch_and_op|compare_and_swap|Win_(?:un)?lock(?:_all)?|Win_flush\w*",
+    re.IGNORECASE,
+)
+_NOT_FOLLOWED: Final = (
+    "what transfers between windows do is not recorded, nor is what waits for locks; `rdma-robust messages check` of the "
+    "source looks at epochs and conflicts"
+)
 _SYMBOL: Final = re.compile(r"\bU (?:MPI_(\w+)|mpi_(\w+?)(?:_f08(?:ts)?)?_+)(?:@.*)?$", re.MULTILINE)
 
 
@@ -108,6 +117,7 @@ class RecordableProgram:
     number: int
     mpi: Mpi
     library: Path
+    notes: tuple[str, ...] = ()
 
     def run(self, seconds: float, forced: str = "") -> RecordedMessages:
         """Run it, and return what the processes did, as far as they came in the time; with the receives of some `forced`.
@@ -126,7 +136,8 @@ class RecordableProgram:
                 raise UsageError(f"nothing was recorded: `{starter}` started no process that called MPI_Init")
             texts = [(path.name, path.read_text()) for path in logs]
         source, placed = _placed(self.program, texts)
-        trace = replace(import_mpi_log(placed, f"run of {Path(self.command[0]).name}"), source=source)
+        trace = import_mpi_log(placed, f"run of {Path(self.command[0]).name}")
+        trace = replace(trace, source=source, notes=(*trace.notes, *self.notes))
         remarks = () if end.in_time else (f"the run was ended after {seconds:g} s (--run-timeout)",)
         return RecordedMessages(
             trace, (*remarks, *(f"the run ended with exit code {each}" for each in end.codes if end.in_time and each))
@@ -138,13 +149,16 @@ def recordable(command: Sequence[str], number: int, folder: Path) -> RecordableP
     program = shutil.which(command[0])
     if program is None:
         raise UsageError(f"`{command[0]}` cannot be run: there is no such program")
-    unread = sorted({f"MPI_{name}" for name in _called(program) if UNRECORDED.fullmatch(name)})
+    called = set(_called(program))
+    unread = sorted(f"MPI_{name}" for name in called if UNRECORDED.fullmatch(name))
+    transfers = sorted(f"MPI_{name}" for name in called if _OF_WINDOWS.fullmatch(name))
     if unread:
         raise UsageError(f"`{command[0]}` calls {', '.join(unread)}: that cannot be recorded")
     mpi, library = mpi_of(program), folder / "recorder.so"
     build_library(mpi, library)
     os.environ.setdefault("OMPI_MCA_rmaps_base_oversubscribe", "1")
-    return RecordableProgram(tuple(command), program, number, mpi, library.resolve())
+    notes = (f"{listing(transfers, 'and')}: {_NOT_FOLLOWED}",) if transfers else ()
+    return RecordableProgram(tuple(command), program, number, mpi, library.resolve(), notes)
 
 
 def _called(program: str) -> Iterator[str]:

@@ -145,4 +145,4 @@ def _tested(program: MessageProgram, spans: list[Span]) -> str:
     asked = next((each for each in spans if each in program.logged.tested), None)
     if asked is None:
         return ""
-    return f"a process would wait forever at line {asked.line}, where the program only tests, and can go on"
+    return f"a process would wait forever at line {asked.line}, where the program can go on with something else"

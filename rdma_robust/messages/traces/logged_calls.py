@@ -228,7 +228,11 @@ class RecordedCall:
             return
         made = self.pattern("tag", None)
         self.completed(made, self.call.get("status"))
-        asked: dict[str, Field] = {"tested": True} if self.name in ("MPI_Iprobe", "MPI_Improbe") else {}
+        if self.is_cut:
+            self.add("probe", {"from": made.source, "port": made.port, "tag": made.tag})
+            return
+        others = "any" in (made.source, made.tag) or self.name in ("MPI_Iprobe", "MPI_Improbe")
+        asked: dict[str, Field] = {"tested": True} if others else {}
         seen: dict[str, Field] = {"from": made.took[0], "port": made.port, "tag": made.took[1], **asked}
         if self.name in ("MPI_Probe", "MPI_Iprobe"):
             self.add("probe", seen)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import cast
+
+import pytest
 
 from rdma_robust.errors import UsageError
 from rdma_robust.frame.shell.inputs import Source
@@ -12,6 +15,7 @@ from rdma_robust.messages.message_answers import BufferAnswer
 from rdma_robust.messages.traces.mpi_log import import_mpi_log
 from rdma_robust.messages.traces.trace_record import MessageTrace, trace_json
 from rdma_robust.questions.messages_question import MessagesAsking, decide_in_time
+from rdma_robust.record import mpi_runs
 from rdma_robust.record.mpi_runs import RecordableProgram, RecordedMessages
 from rdma_robust.record.recorder_of_mpi import recorder_source
 from rdma_robust.record.tried_runs import TriedRuns
@@ -76,3 +80,11 @@ def test_receives_of_c_and_fortran_can_be_forced() -> None:
         ("void mpi_sendrecv_replace_(", "f5 = forced + 0; f6 = forced + 1;"),
     ):
         assert forces in source[source.index(call) :].partition("\n}")[0]
+
+
+def test_a_note_says_which_transfers_of_windows_are_not_recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(mpi_runs, "_said", lambda _: "   U MPI_Rput\n   U mpi_win_lock_f08_\n   U MPI_Win_fence\n")
+    monkeypatch.setattr(mpi_runs, "mpi_of", lambda _: None)
+    monkeypatch.setattr(mpi_runs, "build_library", lambda *_: None)
+    (note,) = mpi_runs.recordable(["true"], 2, tmp_path).notes
+    assert note.startswith("MPI_Rput and MPI_Win_lock: what transfers between windows do is not recorded")
