@@ -6,6 +6,7 @@ They are children of one process, which ends after the last of them.
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import pickle
@@ -53,13 +54,16 @@ class LocalHosts:
         self.close()
         # Each process is to have as much of a round as it would have of a processor of its own.
         self.seconds = min(_ROUND_S, type(self).seconds * max(1.0, parts / processors()))
-        pairs = [socket.socketpair() for _ in range(parts)]
-        self._parts = [ours for ours, _ in pairs]
+        pairs: list[tuple[socket.socket, socket.socket]] = []
         try:
+            pairs.extend(socket.socketpair() for _ in range(parts))
+            self._parts = [ours for ours, _ in pairs]
             self._started = StartedParts([theirs for _, theirs in pairs])
         except OSError as error:
             self.close()
-            raise HostsLostError(f"no process can be started for a part of the search: {error}") from error
+            why = f"no process can be started for a part of the search: {error.strerror or error}"
+            few = error.errno in (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
+            raise HostsLostError(f"{why}; try fewer, --executor local:N" if few else why) from error
         finally:
             for _, theirs in pairs:
                 theirs.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import socket
@@ -218,6 +219,15 @@ def test_modules_that_cannot_be_loaded_are_an_end(monkeypatch: pytest.MonkeyPatc
 def test_a_process_that_cannot_be_started_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     with pytest.raises(PartsLostError, match="no process can be started"):
+        explore(instrumented(pipeline(3, 3)), Limits(executor="local:2"))
+
+
+def test_more_processes_than_there_may_be_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused() -> None:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    monkeypatch.setattr(socket, "socketpair", refused)
+    with pytest.raises(PartsLostError, match=rf"{os.strerror(errno.EMFILE)}; try fewer, --executor local:N"):
         explore(instrumented(pipeline(3, 3)), Limits(executor="local:2"))
 
 
