@@ -18,7 +18,7 @@ from rdma_robust.c.contracts.body_values import (
 from rdma_robust.c.contracts.message_buffers import MessageBuffer, buffer_at, mpi_arguments, put_message, taken_message
 from rdma_robust.c.front.cursors import bare, children, cursor_kind
 from rdma_robust.c.front.libclang import Cursor, constant_value, unary_kind
-from rdma_robust.c.libraries.mpi import NUMBERS
+from rdma_robust.c.libraries.mpi import NUMBERS, STATUS_IGNORE
 from rdma_robust.errors import Span
 from rdma_robust.language.syntax import ast
 from rdma_robust.messages.language import message_tree as tree
@@ -68,7 +68,7 @@ def _tag(reader: BodyReader, tag: Cursor, stored: str, span: Span) -> tree.AnyOf
 
 def _status(reader: BodyReader, status: Cursor) -> str:
     """Return the register of a status, '' where it is ignored. Raises UnreadCodeError."""
-    if handle_value(status) == 0:
+    if handle_value(status) == STATUS_IGNORE:
         return ""
     found = bare(status)
     if cursor_kind(found) == "UNARY_OPERATOR" and unary_kind(found) == ADDRESS:
