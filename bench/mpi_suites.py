@@ -25,6 +25,10 @@ from pathlib import Path
 from typing import Final
 
 from rdma_robust.cli.app import run
+from rdma_robust.limits import Limits
+from rdma_robust.messages.engines.engine_table import answered
+from rdma_robust.messages.language.load_messages import load_messages
+from rdma_robust.messages.message_answers import MessageQuestions
 
 _HEADER: Final = re.compile(r"\$ mpirun -np (\d+) (?:\$(\w+)_buffer )?\$\{EXE\}(.*)\n\s*\| (OK|ERROR:? (\w+))")
 _BUFFERS: Final = {"": "any", "zero": "zero", "infty": "infinite"}
@@ -93,6 +97,12 @@ def classes_of_labels() -> dict[str, frozenset[str]]:
     return {label: frozenset(re.findall(r"`([a-z-]+)`", row)) for labels, row in rows for label in labels.split(", ")}
 
 
+def load() -> None:
+    """Load what every test needs, which the processes of the tests have then."""
+    text = "#include <mpi.h>\nint main(void) { MPI_Init(0, 0); return MPI_Finalize(); }\n/* rdma-robust: options -n 2 */\n"
+    answered(load_messages(text, "first.c"), "any", MessageQuestions(), Limits.of(10), "auto")
+
+
 def replied(test: LabelledTest, seconds: float) -> Reply:
     """Ask about a test, in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
@@ -137,6 +147,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("-s", dest="seconds", type=float, default=10.0)
     given, table, began = parser.parse_args(arguments), classes_of_labels(), time.monotonic()
     counts: Counter[tuple[bool, str]] = Counter()
+    load()
     classed, longest = 0, 0.0
     for path in sorted(given.folder.glob("**/*.c")):
         if given.patterns and not any(each in str(path) for each in given.patterns):
