@@ -28,6 +28,7 @@ from rdma_robust.messages.language.message_program import (
     Wait,
 )
 from rdma_robust.messages.machine.courses import Course, NormalFormDecisions, NormalFormRun, blocked, unmatched
+from rdma_robust.messages.machine.process_state import SendHandle
 from rdma_robust.messages.message_answers import (
     BufferAnswer,
     BufferGrant,
@@ -161,10 +162,10 @@ class _WholeRuns:
         course = Course(piece.program, self.buffer)
         for move in schedule:
             if isinstance(move, BufferGrant):
-                nth = course.waited_send(move.process)
-                if nth is None:  # It leaves a collective operation that others have not entered.
+                awaited = course.rules[move.process].held_up(course.frames[move.process])
+                if not isinstance(awaited, SendHandle):  # It leaves a collective operation that others have not entered.
                     return None
-                granted.add(piece.send(OperationId(move.process, nth)))
+                granted.add(piece.send(OperationId(move.process, awaited.nth)))
             elif isinstance(move, MatchMove):
                 matches.append(piece.pair(move.pair))
             course.make(move)

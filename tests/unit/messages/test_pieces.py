@@ -84,3 +84,13 @@ def test_random_programs_are_decided_alike() -> None:
                 confirm_answer(made, found)
                 assert not contradictions(found, by_states(made, buffer, ASKED, NO_LIMITS))
     assert decided > 15
+
+
+def test_a_deadlock_behind_an_operation_that_is_left_early_is_for_other_engines() -> None:
+    """Process 1 leaves the reduction before process 0 has entered it, for which a piece has no run from the start."""
+    made = program(
+        "collective barrier, recv v from P1, collective reduce root 0",
+        "collective barrier, collective reduce root 0, send 1 to P0",
+    )
+    found = by_pieces(made, "any", ASKED, NO_LIMITS, by_states)
+    assert found is None or not contradictions(found, by_states(made, "any", ASKED, NO_LIMITS))
