@@ -58,9 +58,9 @@ TAKES: Final = {
 }
 REFUSES: Final = {
     "cover": DECIDES,
-    "contracts check": DECIDES,
-    "contracts infer": DECIDES,
-    "contracts explain": DECIDES,
+    "contracts check": "RR810",
+    "contracts infer": "RR810",
+    "contracts explain": "RR810",
     "demo vass": DECIDES,
     "verify-certificate": "`rdma-robust check --certificate FOLDER FILE.c` writes one",
     "fmt": "`rdma-robust import` writes it as a program that has one",

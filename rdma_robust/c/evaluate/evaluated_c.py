@@ -77,16 +77,20 @@ def evaluate_units(
         refused += _distinct(rounds.refused)
     elif rounds.refused:
         raise ProgramError(units.file, units.text, tuple(_distinct(rounds.refused)))
-    writer = _Writer(rounds)
-    if refused is None and not rounds.refused and writer.is_silent():
-        place = units.declared(units.processes()[0][1])
-        hint = "look at what main does before: an option, an early return, a loop that is not entered"
-        refusal = Refusal("RR818", "no process does anything that others see, so there is nothing to decide", hint)
-        raise ProgramError(units.file, units.text, (diagnostic(refusal, [place] if place else []),))
     try:
+        writer = _Writer(rounds)
+        if refused is None and not rounds.refused and writer.is_silent():
+            raise _silent(units)
         return writer.program(Names().name("program", name or PurePath(units.file).stem))
     except Refusal as refusal:
         raise ProgramError(units.file, units.text, (diagnostic(refusal, []),)) from None
+
+
+def _silent(units: Units) -> ProgramError:
+    place = units.declared(units.processes()[0][1])
+    hint = "look at what main does before: an option, an early return, a loop that is not entered"
+    refusal = Refusal("RR818", "no process does anything that others see, so there is nothing to decide", hint)
+    return ProgramError(units.file, units.text, (diagnostic(refusal, [place] if place else []),))
 
 
 def _check_processes(units: Units) -> None:

@@ -269,3 +269,9 @@ def test_to_abort_is_to_fail(end: str, seen: list[str]) -> None:
     head = "#include <shmem.h>\n#include <stdlib.h>\nstatic long x;\nint main(void) { shmem_init(); "
     text = f"{head}if (shmem_my_pe() == 0) shmem_long_p(&x, 1, 1); else {{ long v = x; if (v == 1) {{ {end} }} }} }}"
     assert statements(evaluated(text), "main_P1") == seen
+
+
+def test_what_is_not_known_at_the_start_is_refused() -> None:
+    head = "#include <shmem.h>\n#include <stdlib.h>\nstatic long x;\nint main(void) { shmem_init(); x = rand() < 7; "
+    with pytest.raises(ProgramError, match="what `x` holds at the start depends on what `rand` returns"):
+        evaluated(f"{head}shmem_barrier_all(); shmem_long_p(&x, 5, 1); }}")

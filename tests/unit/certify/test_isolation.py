@@ -16,7 +16,8 @@ from tests.conftest import NOT_ROBUST, ROBUST, ROOT
 PACKAGE = ROOT / "rdma_robust"
 
 RECORDED = tuple(
-    f"messages.traces.{name}" for name in ("trace_names", "trace_program", "trace_reading", "trace_record", "located_json")
+    f"messages.traces.{name}"
+    for name in ("trace_names", "trace_program", "trace_reading", "trace_receives", "trace_record", "located_json")
 )
 
 FRONT_ENDS = ("certify", "language", "petri.spec", "grammars", "messages.language", "messages.replay", *RECORDED)
