@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Final
 
 from rdma_robust.c.code import SourcePlace
@@ -25,6 +26,7 @@ from rdma_robust.c.front.parsing import is_of_system, place_span
 from rdma_robust.c.libraries.mpi import NUMBERS
 from rdma_robust.c.read_c import TextPlaces
 from rdma_robust.diagnose import Reporter, quote
+from rdma_robust.digraph import closure
 from rdma_robust.errors import Span
 from rdma_robust.language.suppressions import Suppressions
 from rdma_robust.language.syntax import ast
@@ -83,12 +85,16 @@ class _FileReader:
         owned = {name: each for name, each in self.cursors.items() if self.start(each) in self.contracts}
         functions = with_outs({name: c_function(each) for name, each in self._reached(owned).items()})
         self._check(functions)
-        yield from self._registers(functions)
+        used = self._used_globals(functions)
+        yield from self._registers(used)
         yield from self._named_constants()
         single = is_single(each.cursor for each in functions.values())
+        has_any_source = self._stores_any_source(functions)
         datatypes: dict[str, Span] = {}
         for name, function in functions.items():
-            yield self._function(function, functions, single, datatypes, has_contract=name in owned)
+            yield self._function(
+                function, functions, used, single, datatypes, has_contract=name in owned, has_any_source=has_any_source
+            )
         for line, span in comments.lines:
             if _CLAIM.match(line):
                 yield from self._claims(line, span)
@@ -151,25 +157,12 @@ class _FileReader:
 
     def _reached(self, owned: Mapping[str, Cursor]) -> dict[str, Cursor]:
         """Return functions with contracts and what they call, in the order of the file."""
-        seen: set[str] = set()
-        todo = list(owned)
-        while todo:
-            name = todo.pop()
-            if name in seen or name not in self.cursors:
-                continue
-            seen.add(name)
-            calls = (each for each in self.cursors[name].walk_preorder() if cursor_kind(each) == "CALL_EXPR")
-            todo += [str(each.spelling) for each in calls]
+        seen = closure(owned, lambda name: _called(self.cursors[name]) & self.cursors.keys())
         return {name: each for name, each in self.cursors.items() if name in seen}
 
     def _check(self, functions: Mapping[str, CFunction]) -> None:
         """Report functions that are not read, and names that mean another thing in the library."""
-        calls = {
-            str(one.spelling)
-            for each in functions.values()
-            for one in each.cursor.walk_preorder()
-            if cursor_kind(one) == "CALL_EXPR"
-        }
+        calls = {one for each in functions.values() for one in _called(each.cursor)}
         needed = {name for call in calls & NEEDED.keys() for name in NEEDED[call]}
         for name, each in functions.items():
             if name in needed:
@@ -198,15 +191,14 @@ class _FileReader:
             for each in function.cursor.walk_preorder()
             if cursor_kind(each) == "DECL_REF_EXPR" and each.referenced is not None
         }
-        said = self._said_names()
         return {
             name: each
             for name, each in self.globals.items()
-            if (each.hash in named or name in said) and (is_whole(each.type) or is_pointer(each.type))
+            if (each.hash in named or name in self._said_names) and (is_whole(each.type) or is_pointer(each.type))
         }
 
-    def _registers(self, functions: Mapping[str, CFunction]) -> Iterator[tree.Declaration]:
-        for name, each in self._used_globals(functions).items():
+    def _registers(self, used: Mapping[str, Cursor]) -> Iterator[tree.Declaration]:
+        for name, each in used.items():
             span = self.at(each)
             ident = ast.Ident(name, span)
             if each.hash in self.constants:
@@ -220,13 +212,14 @@ class _FileReader:
 
     def _named_constants(self) -> Iterator[tree.Declaration]:
         """Yield the constants that contracts name and the file does not declare as variables."""
-        for name, value in self._known_constants().items():
+        for name, value in self._known_constants.items():
             if name not in self.globals:
                 span = next(iter(self.contracts.values()))[0]
                 yield ast.Constants(
                     (ast.Binding(ast.Ident(name, span), tree.as_part(number_operand(value, span)), span),), span
                 )
 
+    @cached_property
     def _known_constants(self) -> dict[str, int]:
         """Return the constants that contracts name: of MPI, of enumerations, macros, and of variables that are constant.
 
@@ -236,7 +229,7 @@ class _FileReader:
             name: self.constants[each.hash] for name, each in self.globals.items() if each.hash in self.constants
         }
         known = {f"MPI_{name}": value for name, value in NUMBERS.items()} | self._macros() | of_variables
-        return {name: known[name] for name in sorted(self._said_names() & known.keys())}
+        return {name: known[name] for name in sorted(self._said_names & known.keys())}
 
     def _macros(self) -> dict[str, int]:
         """Return the macros and the constants of enumerations that are one number."""
@@ -245,12 +238,13 @@ class _FileReader:
             for each in children(unit.parsed.cursor):
                 if cursor_kind(each) == "ENUM_DECL":
                     found |= {str(one.spelling): int(one.enum_value) for one in children(each)}
-                elif cursor_kind(each) == "MACRO_DEFINITION" and str(each.spelling) in self._said_names():
+                elif cursor_kind(each) == "MACRO_DEFINITION" and str(each.spelling) in self._said_names:
                     tokens = [str(one.spelling) for one in each.get_tokens()]
                     if len(tokens) == 2 and tokens[1].isdecimal():
                         found[tokens[0]] = int(tokens[1])
         return found
 
+    @cached_property
     def _said_names(self) -> set[str]:
         """Return the words of all contracts."""
         spans = (span for span, _ in self.contracts.values())
@@ -260,24 +254,25 @@ class _FileReader:
         self,
         function: CFunction,
         functions: Mapping[str, CFunction],
+        used: Mapping[str, Cursor],
         single: bool,
         datatypes: dict[str, Span],
         *,
         has_contract: bool,
+        has_any_source: bool,
     ) -> tree.FunctionItem:
-        used = self._used_globals(functions)
         names = {each.hash: name for name, each in used.items() if each.hash not in self.constants}
         names |= {each.hash: str(each.spelling) for each in function.cursor.get_arguments() if not is_communicator(each)}
         values = ValueReader(self.places.of, names, self.constants)
         body = BodyReader(function, functions, values, MPI_CALLS, self.report, single)
         body.globals, body.datatypes = frozenset(used), datatypes
         body.has_no_process = "MPI_PROC_NULL" in self.text
-        body.has_any_source = self._stores_any_source(functions)
+        body.has_any_source = has_any_source
         body.has_any_tag = "MPI_ANY_TAG" in self.text
         span = self._name_span(function)
         lengths = {name: size for name, each in used.items() if (size := _length(each)) is not None}
         arrays = frozenset(name for name, each in used.items() if is_pointer(each.type))
-        reader = ClauseReader(function, self.report, span, lengths, arrays, frozenset(self._known_constants()))
+        reader = ClauseReader(function, self.report, span, lengths, arrays, frozenset(self._known_constants))
         comment = self.contracts[self.start(function.cursor)][1] if has_contract else None
         contract = None if comment is None else reader.contract(comment)
         body.loop_contract = LoopReader(self.loops, self.start, reader, body, contract).contract
@@ -303,6 +298,11 @@ class _FileReader:
         before = "".join(each if each == "\n" else " " for each in self.text[: span.start])
         found, _, _ = parse_tree(f"{before}{line}\n", self.report, message_grammar())
         yield from () if found is None else tree.declarations(found)
+
+
+def _called(function: Cursor) -> set[str]:
+    """Return the names of what a function calls."""
+    return {str(each.spelling) for each in function.walk_preorder() if cursor_kind(each) == "CALL_EXPR"}
 
 
 def _length(declared: Cursor) -> int | None:

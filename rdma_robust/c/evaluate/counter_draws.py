@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 from rdma_robust.c.evaluate.operations import Choice, OnLane, Queue, RegisterUse, ThreadStatement, Word
 from rdma_robust.c.evaluate.raw_automaton import RawAutomaton, RawEdge
 from rdma_robust.c.evaluate.round_facts import World
+from rdma_robust.digraph import closure
 
 Name = TypeVar("Name")
 _ADD: Final = re.compile(r"(?:(?:get )?\{(\d+)\} = )?faa\(\{(\d+)\}, \{(\d+)\}\)")
@@ -119,15 +120,14 @@ def _is_positive(automaton: RawAutomaton, place: int, added: object, world: Worl
     written = world.known.values.get(added, set()) if world.allowed is None else world.allowed.get(added, set())
     if not written or not all(isinstance(each, int) and each > 0 for each in written):
         return False
-    seen, todo = {0}, [0]
-    while todo:
-        at = todo.pop()
+
+    def before_a_write(at: int) -> Iterator[int]:
         for edge in automaton.edges[at]:
             is_write = isinstance(edge.operation, ThreadStatement) and edge.operation.form == "{0} = {1}"
-            if not (is_write and _parts(edge)[0] == added) and edge.to not in seen:
-                seen.add(edge.to)
-                todo.append(edge.to)
-    return place not in seen
+            if not (is_write and _parts(edge)[0] == added):
+                yield edge.to
+
+    return place not in closure([0], before_a_write)
 
 
 def _chain(automaton: RawAutomaton, place: int, edge: RawEdge, addition: _Addition) -> list[tuple[int, RawEdge]]:
