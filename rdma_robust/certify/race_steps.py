@@ -20,7 +20,7 @@ from rdma_robust.certify.race_rules import NEVER, UNMARKED, AtEvent, ChosenMarks
 from rdma_robust.certify.remembered import Buffer, Letter, Mail, QueuePair, Seen, Tag, Value
 from rdma_robust.certify.thread_events import Completion, LocalState, ThreadEvent, ThreadMove
 from rdma_robust.certify.thread_reading import Ahead, ThreadReading, readings_of
-from rdma_robust.digraph import reachable
+from rdma_robust.digraph import by_key, reachable
 from rdma_robust.language.flow.cfg import Cell, Poll, Program, Step
 
 
@@ -239,7 +239,4 @@ def _coming_to(reading: ThreadReading, cell: Cell, writing: bool) -> frozenset[i
 
 
 def _leading_to(reading: ThreadReading, points: Iterable[int]) -> frozenset[int]:
-    before: dict[int, list[int]] = {}
-    for source, target, _ in reading.steps:
-        before.setdefault(target, []).append(source)
-    return frozenset(reachable(points, before))
+    return frozenset(reachable(points, by_key((target, source) for source, target, _ in reading.steps)))

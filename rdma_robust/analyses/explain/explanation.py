@@ -5,9 +5,11 @@ Field names are the JSON's (`schema/explain.schema.json`). Lines are source line
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import Model
 
 VerdictWord = Literal["robust", "not-robust", "unknown"]
@@ -30,6 +32,22 @@ class Lane:
     thread: str
     node: str
     remote: str | None
+
+
+def lanes_named(named: Iterable[str], program: Program) -> tuple[Lane, ...]:
+    """Return the lanes that are `named`, as `T1 CPU on A`, `T1 buffer` or `T1 NIC to B`; those of one thread stand together,
+    its CPU first."""
+    used = dict.fromkeys(named)
+    lanes = []
+    for thread in program.threads:
+        cpu = f"{thread.name} CPU on {thread.node}"
+        beside = [lane for lane in used if lane.startswith((f"{thread.name} buffer", f"{thread.name} NIC to "))]
+        if cpu in used or beside:
+            lanes.append(Lane(cpu, "cpu", thread.name, thread.node, None))
+        for lane in beside:
+            remote = lane.removeprefix(f"{thread.name} NIC to ") if " NIC to " in lane else None
+            lanes.append(Lane(lane, "nic", thread.name, thread.node, remote))
+    return tuple(lanes)
 
 
 @dataclass(frozen=True, slots=True)

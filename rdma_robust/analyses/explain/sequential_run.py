@@ -6,7 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rdma_robust.analyses.explain.explanation import Lane, Operation, OperationKind, StepKind, Timeline, TimelineStep
+from rdma_robust.analyses.explain.explanation import (
+    Operation,
+    OperationKind,
+    StepKind,
+    Timeline,
+    TimelineStep,
+    lanes_named,
+)
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.semantics.machines.machine import Action, Verb
 from rdma_robust.semantics.trace import CPU_TYPES, Event, EventType
@@ -107,13 +114,6 @@ class _RunDrawing:
         return found
 
     def timeline(self) -> Timeline:
-        """Return what was added; the lanes of one thread stand together, its CPU first."""
-        used = dict.fromkeys(step.lane for step in self._steps)
-        found = []
-        for thread in self._program.threads:
-            cpu = f"{thread.name} CPU on {thread.node}"
-            beside = [each for each in used if each.startswith(f"{thread.name} NIC to ")]
-            if cpu in used or beside:
-                found.append(Lane(cpu, "cpu", thread.name, thread.node, None))
-            found += [Lane(e, "nic", thread.name, thread.node, e.removeprefix(f"{thread.name} NIC to ")) for e in beside]
-        return Timeline(tuple(found), tuple(self._steps), tuple(self._operations))
+        """Return what was added."""
+        lanes = lanes_named((step.lane for step in self._steps), self._program)
+        return Timeline(lanes, tuple(self._steps), tuple(self._operations))

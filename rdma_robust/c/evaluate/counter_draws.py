@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 from rdma_robust.c.evaluate.operations import Choice, OnLane, Queue, RegisterUse, ThreadStatement, Word
 from rdma_robust.c.evaluate.raw_automaton import RawAutomaton, RawEdge
 from rdma_robust.c.evaluate.round_facts import World
-from rdma_robust.digraph import closure
+from rdma_robust.digraph import by_key, closure
 
 Name = TypeVar("Name")
 _ADD: Final = re.compile(r"(?:(?:get )?\{(\d+)\} = )?faa\(\{(\d+)\}, \{(\d+)\}\)")
@@ -221,10 +221,7 @@ def _entered_by_draws(
     automaton: RawAutomaton, chains: list[tuple[_Addition, list[tuple[int, RawEdge]]]]
 ) -> list[CounterDraw]:
     """Return the draws whose numbers nobody looks at who has not drawn them: no other step leads into their chains."""
-    entering: dict[int, list[RawEdge]] = {0: []}
-    for edges in automaton.edges.values():
-        for edge in edges:
-            entering.setdefault(edge.to, []).append(edge)
+    entering = by_key((edge.to, edge) for edges in automaton.edges.values() for edge in edges)
     found: dict[int, CounterDraw] = {}
     for addition, chain in chains:
         mine = {id(edge) for other, steps in chains if other.word == addition.word for _, edge in steps}

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from rdma_robust.analyses.explain.explanation import Lane, Operation, OperationKind, StepKind, Timeline, TimelineStep
+from rdma_robust.analyses.explain.explanation import (
+    Operation,
+    OperationKind,
+    StepKind,
+    Timeline,
+    TimelineStep,
+    lanes_named,
+)
 from rdma_robust.analyses.prove.reorderings import BUFFERED, Reordering, landing
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
 from rdma_robust.language.flow.cfg import Cell, Get, Program, Put, RemoteOp, Step, Write
@@ -33,7 +39,7 @@ def run_timeline(program: Program, run: SafetyRun, reordered: Reordering | None 
     for number, (moment, move) in enumerate(moves, 1):
         building.add(number, moment, move)
     used = [*(step.lane for step in building.steps), *(each.lane for each in building.operations)]
-    return Timeline(_lanes(used, program), tuple(building.steps), tuple(building.operations))
+    return Timeline(lanes_named(used, program), tuple(building.steps), tuple(building.operations))
 
 
 @dataclass
@@ -137,18 +143,3 @@ class _Building:
 
 def _kind(op: RemoteOp) -> OperationKind:
     return "put" if isinstance(op, Put) else "get" if isinstance(op, Get) else "atomic"
-
-
-def _lanes(named: Sequence[str], program: Program) -> tuple[Lane, ...]:
-    """Return the lanes that are `named`; those of one thread together, its CPU first."""
-    used = dict.fromkeys(named)
-    lanes = []
-    for thread in program.threads:
-        cpu = f"{thread.name} CPU on {thread.node}"
-        beside = [lane for lane in used if lane.startswith((f"{thread.name} buffer", f"{thread.name} NIC to "))]
-        if cpu in used or beside:
-            lanes.append(Lane(cpu, "cpu", thread.name, thread.node, None))
-        for lane in beside:
-            remote = lane.removeprefix(f"{thread.name} NIC to ") if " NIC to " in lane else None
-            lanes.append(Lane(lane, "nic", thread.name, thread.node, remote))
-    return tuple(lanes)
