@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import prod
 from typing import Final
 
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result
@@ -109,22 +108,16 @@ def _dup_made(call: CallContext, _: dict[int, object]) -> NewCommunicator:
     return NewCommunicator("dup", group.members, rank_of(call).job.grids.get(group.name), group.remote)
 
 
-def _cart_made(call: CallContext, told: dict[int, object]) -> NewCommunicator | None:
-    grid, group = told[rank_of(call).number], communicator_at(call, 0)
-    assert isinstance(grid, Grid)
-    if any(each != grid for each in told.values()):
-        raise wrong(call, "invalid-argument", "processes ask for different topologies")
-    members = group.members[: prod(grid.lengths)]
-    return NewCommunicator("cart", members, grid) if rank_of(call).number in members else None
+def _topology_made(label: str) -> Callable[[CallContext, dict[int, object]], NewCommunicator | None]:
+    def made(call: CallContext, told: dict[int, object]) -> NewCommunicator | None:
+        topology, group = told[rank_of(call).number], communicator_at(call, 0)
+        assert isinstance(topology, Grid | NeighbourGraph)
+        if any(each != topology for each in told.values()):
+            raise wrong(call, "invalid-argument", "processes ask for different topologies")
+        members = group.members[: topology.size]
+        return NewCommunicator(label, members, topology) if rank_of(call).number in members else None
 
-
-def _graph_made(call: CallContext, told: dict[int, object]) -> NewCommunicator | None:
-    graph, group = told[rank_of(call).number], communicator_at(call, 0)
-    assert isinstance(graph, NeighbourGraph)
-    if any(each != graph for each in told.values()):
-        raise wrong(call, "invalid-argument", "processes ask for different topologies")
-    members = group.members[: len(graph.ends)]
-    return NewCommunicator("graph", members, graph) if rank_of(call).number in members else None
+    return made
 
 
 def _edges_made(
@@ -275,8 +268,8 @@ COMMUNICATOR_CALLS: Final[dict[str, Handler]] = {
     "MPI_Comm_size": _number(lambda _, group: len(group.members)),
     "MPI_Comm_dup": _constructor(lambda *_: None, _dup_made, has_two_groups=True),
     "MPI_Comm_split": _constructor(_split_said, _split_made, has_two_groups=True),
-    "MPI_Cart_create": _constructor(grid_said, _cart_made),
-    "MPI_Graph_create": _constructor(graph_said, _graph_made),
+    "MPI_Cart_create": _constructor(grid_said, _topology_made("cart")),
+    "MPI_Graph_create": _constructor(graph_said, _topology_made("graph")),
     "MPI_Dist_graph_create": _constructor(edges_said, _edges_made(graph_of_edges)),
     "MPI_Dist_graph_create_adjacent": _constructor(adjacent_said, _edges_made(adjacent_graph)),
     **GRAPH_CALLS,

@@ -14,6 +14,11 @@ class Grid:
     lengths: tuple[int, ...]
     periods: tuple[bool, ...]
 
+    @property
+    def size(self) -> int:
+        """Return how many processes have a place."""
+        return prod(self.lengths)
+
     def coordinates(self, rank: int) -> tuple[int, ...]:
         """Return the coordinates of a rank; the last dimension changes fastest."""
         found: list[int] = []
@@ -45,6 +50,11 @@ class NeighbourGraph:
     sources: tuple[tuple[int, ...], ...]
     destinations: tuple[tuple[int, ...], ...]
     ends: tuple[int, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Return how many processes `MPI_Graph_create` gave a place."""
+        return len(self.ends)
 
 
 def balanced(number: int, dimensions: int) -> tuple[int, ...]:
