@@ -12,9 +12,10 @@ cdef struct Bucket:
 
 cdef class Partition:
     cdef readonly int parts, part
-    cdef int words, record
+    cdef int words, record, masked
     cdef uint64_t slots
     cdef uint64_t *mask
+    cdef int32_t *word
     cdef int32_t *owners
     cdef Bucket *bucket
     cdef uint64_t *sent
