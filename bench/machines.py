@@ -7,7 +7,6 @@ machine of two processors shows what sixteen would have to do.
 
 from __future__ import annotations
 
-import os
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -61,7 +60,6 @@ def report(console: Console) -> None:
 
 def _suite() -> Iterator[tuple[str, float]]:
     """Who decides the suite, and the processor time that it takes."""
-    os.environ["DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED"] = "False"  # as docs/cluster.md says
     from distributed import Client, LocalCluster  # noqa: PLC0415 - an extra
 
     files = sorted(map(str, (ROOT / "litmus").glob("*.rdma")))

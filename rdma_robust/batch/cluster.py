@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rdma_robust.batch.job import Job, Record
 from rdma_robust.batch.run import Answers, Numbered, Tick
-from rdma_robust.counters.parts.dask_hosts import LOST_S, OtherCode, connected, look_at_cluster, other_code
+from rdma_robust.counters.parts.dask_hosts import LOST_S, OtherCode, connected, look_at_cluster, other_code, paused_profiler
 from rdma_robust.errors import UsageError
 from rdma_robust.fingerprint import fingerprint
 from rdma_robust.foreign import few_collections
@@ -163,7 +163,7 @@ def on_worker(expected: str, first: Callable[[Job], Record | None], jobs: Sequen
     end = time.monotonic() + BUNDLE_S
     found: list[Record | None] = []
     for job in jobs:
-        with ONE_AT_A_TIME, few_collections():
+        with ONE_AT_A_TIME, few_collections(), paused_profiler():
             found.append(first(job))
         if time.monotonic() >= end:
             break

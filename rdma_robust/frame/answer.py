@@ -69,7 +69,7 @@ R = TypeVar("R", bound=Record)
 class Failure:
     """Why an input has no answer: an error of this kind, or, where that is None, a limit.
 
-    `messages` are for standard error.
+    `messages` are for standard error. `lasting` if the same limits are reached again.
     """
 
     file: str
@@ -80,6 +80,7 @@ class Failure:
     messages: tuple[str, ...] = ()
     text: str | None = None
     time_s: float = 0.0
+    lasting: bool = True
 
     @property
     def verdict(self) -> Literal["unknown", "error"]:

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from rdma_robust.batch.cluster import Tasks
 from rdma_robust.batch.job import Job, Record
-from rdma_robust.cli.processes.decide_job import decide_job
+from rdma_robust.cli.processes.decide_job import check_job, decide_job, record_of, settled
+from rdma_robust.frame.answer import Failure
 from rdma_robust.frame.deciding import guarded
 
 FIRST_STATES = 5_000_000
@@ -18,13 +19,13 @@ def first_try(job: Job) -> Record | None:
     options = job.options
     if options.self_check or _has_crowds(job) or (options.max_states is not None and options.max_states <= FIRST_STATES):
         return decide_job(job)
-    limited = replace(job, options=replace(options, max_states=FIRST_STATES))
-    record = decide_job(replace(limited, page=False))
-    if record.result.verdict == "error" or (record.settled and not job.page):
-        return record
-    if record.settled:
-        return decide_job(limited)
-    return None if record.result.states >= FIRST_STATES and not record.result.counters else decide_job(job)
+    limits = options.limits()
+    found = check_job(replace(job, options=replace(options, max_states=FIRST_STATES)), limits)
+    if isinstance(found, Failure):
+        return decide_job(job) if found.error_kind is None else record_of(found, job, limits)
+    if settled(found, job):
+        return record_of(found, job, limits)
+    return None if found.counts.states >= FIRST_STATES and not found.counts.counters else decide_job(job)
 
 
 def _has_crowds(job: Job) -> bool:

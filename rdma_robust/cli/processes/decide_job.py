@@ -28,16 +28,8 @@ PAGE_S = 60.0
 
 def decide_job(job: Job, keep: Callable[[Record], None] = lambda _: None) -> Record:
     """Return the record of `job`, and tell `keep` of it as soon as there is a verdict. Raises only KeyboardInterrupt."""
-
-    def decide(known: Callable[[Outcome], None]) -> Outcome:
-        def tell(outcome: Outcome) -> None:
-            known(outcome)
-            claims, page = Claims() if job.claims else None, Page() if job.page else None
-            keep(Record(result_of(outcome, job.name), page=page, claims=claims))
-
-        return _outcome(job, tell)
-
-    return decide_as(job, decide)
+    limits = job.options.limits()
+    return record_of(check_job(job, limits, keep), job, limits)
 
 
 def kept_record(known: Record, why: str) -> Record:
@@ -47,27 +39,36 @@ def kept_record(known: Record, why: str) -> Record:
     return replace(known, result=result, page=page, claims=None if known.claims is None else Claims(reason=why))
 
 
-def decide_as(job: Job, decide: Callable[[Callable[[Outcome], None]], Outcome]) -> Record:
-    """Return the record of `job` from the outcome that `decide` finds, whatever happens on the way.
+def check_job(job: Job, limits: Limits, keep: Callable[[Record], None] = lambda _: None) -> Outcome | Failure:
+    """Return what the check of `job` finds, whatever happens on the way; tell `keep` of it as soon as there is a verdict.
 
-    What `decide` tells its argument is the outcome where what comes beside it is cut short.
+    Where what comes beside a verdict is cut short, the outcome is the verdict. Raises only KeyboardInterrupt.
     """
     started = time.monotonic()
-    limits = job.options.limits()
     known: list[Outcome] = []
-    lasting = True
+
+    def tell(outcome: Outcome) -> None:
+        known.append(outcome)
+        claims, page = Claims() if job.claims else None, Page() if job.page else None
+        keep(Record(result_of(outcome, job.name), page=page, claims=claims))
+
     found: Outcome | Failure
     try:
         with guarded_by(limits):
-            found = guarded(job.name, lambda: decide(known.append))
+            found = guarded(job.name, lambda: _outcome(job, tell))
     except (Overrun, LimitReached) as error:
         found = _after(started, job, str(error))
     except MemoryError as error:
-        found, lasting = _after(started, job, out_of_memory(error)), False
+        found = replace(_after(started, job, out_of_memory(error)), lasting=False)
     if isinstance(found, Failure) and found.error_kind is None and known and known[-1].verdict is not Verdict.UNKNOWN:
         found = replace(known[-1], left_out=(*known[-1].left_out, f"what comes beside the verdict: {found.reason}"))
+    return found
+
+
+def record_of(found: Outcome | Failure, job: Job, limits: Limits) -> Record:
+    """Return the record of what the check of `job` has found, with the claims and the page that it asks for."""
     if isinstance(found, Failure):
-        return Record(unanswered_result(found), found.messages, lasting=lasting and found.error_kind is None)
+        return Record(unanswered_result(found), found.messages, lasting=found.lasting and found.error_kind is None)
     claims = _claims(job, found) if job.claims else None
     page = _page(job, found, limits) if job.page else None
     whole = (page is None or not (page.cut or page.problem)) and (claims is None or claims.decided)
