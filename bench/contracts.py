@@ -1,7 +1,8 @@
 """`python -m bench.contracts [N]`: the programs of the thesis against their contracts for n = 1..N (6), beside its numbers.
 
 `python -m bench.contracts every` tries to prove them for every n instead; `python -m bench.contracts loops [N]` asks about
-the loops with invariants, for any number of rounds.
+the loops with invariants, for any number of rounds; `python -m bench.contracts c [N]` about the programs as C, for each number
+of processes of the thesis' tables.
 
 Seconds are processor time in this process, reading left out. The thesis' seconds and n are those of its first part (state
 guarantees only) and of its second (full validity); the states are those that it prints. Those of the CAV 2024 tool are for n
@@ -61,6 +62,40 @@ STATES: Final = {("gather_w", 3): 218_766, ("diff1dExchange", 6): 345_202}
 
 CAV: Final = {"bcast": 15, "gather": 69, "scatter": 69, "reduceScatter": 517, "diff1dExchange": 478, "matmat": 190}
 """Seconds of the CAV 2024 tool for n = 1 to 5 together."""
+
+C_FOLDER: Final = Path(__file__).resolve().parents[1] / "tests/data/c/contracts"
+
+STATE_GUARANTEES: Final[dict[str, dict[int, tuple[int, int]]]] = {
+    "bcast": {2: (1_121, 6), 3: (3_057, 8), 4: (5_805, 12), 5: (9_797, 17), 6: (15_545, 25)},
+    "gather": {2: (2_608, 9), 3: (6_791, 16), 4: (14_788, 28), 5: (31_541, 54), 6: (71_850, 123)},
+    "gatherv": {2: (1_266, 8), 3: (3_053, 13), 4: (5_852, 27), 5: (10_121, 78), 6: (16_612, 236)},
+    "scatter": {2: (2_466, 8), 3: (6_332, 14), 4: (13_509, 27), 5: (28_067, 46), 6: (62_483, 108)},
+    "alltoall": {2: (786, 6), 3: (1_382, 7), 4: (2_153, 10), 5: (3_114, 14), 6: (4_287, 19)},
+    "alltoall2": {2: (933, 7), 3: (1_769, 10), 4: (3_011, 15), 5: (4_779, 31), 6: (7_174, 69)},
+    "allgather": {2: (2_119, 11), 3: (3_690, 15), 4: (5_794, 21), 5: (8_944, 31), 6: (14_176, 50)},
+    "allreduce": {2: (841, 6), 3: (1_368, 6), 4: (1_903, 7), 5: (2_446, 9), 6: (2_997, 10)},
+    "allreduce_dr": {2: (648, 7), 3: (1_060, 7), 4: (1_562, 8), 5: (2_017, 10), 6: (2_486, 11)},
+    "reduceScatter": {2: (713, 7), 3: (1_378, 11), 4: (2_147, 16), 5: (3_102, 25), 6: (4_248, 50)},
+    "diff1dExchange": {2: (1_771, 7), 3: (6_979, 12), 4: (25_546, 25), 5: (93_086, 84), 6: (345_202, 382)},
+    "diff1dIter": {2: (2_186, 19), 3: (8_646, 85), 4: (31_492, 275), 5: (114_108, 731)},
+    "diff2dExchange": {4: (2_010, 52), 9: (5_154, 115)},
+    "diff2dIter": {4: (1_727, 95)},
+    "dotProd": {2: (712, 39), 3: (1_127, 82), 4: (1_546, 141), 5: (1_995, 220), 6: (2_434, 213)},
+    "matmat": {2: (1_155, 35), 3: (1_849, 41), 4: (2_551, 49), 5: (3_261, 57), 6: (3_979, 64)},
+    "oddEvenSort": {2: (1_115, 6), 3: (2_141, 8), 4: (3_947, 12), 5: (6_320, 13), 6: (10_713, 19)},
+}
+"""States and seconds that the thesis prints for n processes, tables 10.1 and 10.2."""
+
+FULL_VALIDITY: Final[dict[str, dict[int, tuple[int, int]]]] = {
+    "gather_w": {2: (5_953, 12), 3: (218_766, 208)},
+    "allgather_w": {2: (9_848, 22), 3: (164_155, 378)},
+    "matmat": {2: (3_116, 37), 3: (23_254, 75), 4: (342_653, 704)},
+    "oddEvenSort": {2: (1_824, 6), 3: (8_706, 10), 4: (96_961, 66)},
+    "diff1dIter": {2: (5_668, 10), 3: (492_163, 505)},
+    "diff1dExchange": {2: (3_485, 8), 3: (114_173, 75)},
+    "dotProd": {2: (1_711, 7), 3: (7_127, 15), 4: (36_450, 43), 5: (225_223, 389)},
+}
+"""The same of table 10.3. Its allgather and matmat use gather_w."""
 
 LOOPS: Final = ("loop_sort", "loop_sort_numbers", "loop_heat", "loop_ring", "loop_gather", "loop_gather_asked", "loop_token")
 """Programs whose loops have invariants."""
@@ -166,6 +201,22 @@ def loops(most: int = 4) -> None:
     Console(width=170).print(table)
 
 
+def in_c(most: int = 9) -> None:
+    """Print for each program that is C, and the whole sort, a row for each n up to `most` of the thesis, in Markdown."""
+    print("| function | n | verdict | runs | states | z3 | s | thesis: states, s | full validity |\n|" + "---|" * 9)
+    for name in (*(STATE_GUARANTEES | FULL_VALIDITY), "sort"):
+        told, full = STATE_GUARANTEES.get(name, {}), FULL_VALIDITY.get(name, {})
+        path = C_FOLDER / f"{'diff2dIter' if name == 'diff2dExchange' else name}.c"
+        program = load_contracts(path.read_text(encoding="utf-8"), path.name)
+        for procs in sorted(each for each in (told | full or dict.fromkeys(range(2, 7))) if each <= most):
+            started = time.process_time()
+            (found,) = checked(program, Checking(procs=(procs,), only=(name,)), Limits.of(SECONDS))
+            answer, spent = found.answers[0], time.process_time() - started
+            own = f"{answer.verdict} | {answer.runs:,} | {answer.states:,} | {answer.solver_calls:,} | {spent:.2f}"
+            theirs = ("{:,}, {}".format(*each[procs]) if procs in each else "" for each in (told, full))
+            print(f"| {name} | {procs} | {own} | {' | '.join(theirs)} |", flush=True)
+
+
 def _states(rows_: list[Row], procs: int) -> int:
     return next((row.answer.states for row in rows_ if row.answer.procs == procs), 0)
 
@@ -173,6 +224,8 @@ def _states(rows_: list[Row], procs: int) -> int:
 if __name__ == "__main__":
     if sys.argv[1:] == ["every"]:
         every()
+    elif sys.argv[1:2] == ["c"]:
+        in_c(*map(int, sys.argv[2:]))
     elif sys.argv[1:2] == ["loops"]:
         loops(*map(int, sys.argv[2:]))
     else:

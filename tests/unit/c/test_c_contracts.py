@@ -41,6 +41,34 @@ def test_what_is_expected(path: Path) -> None:
             assert found[claim.name, procs] == (f"VIOLATED {claim.error}" if violated else "VERIFIED")
 
 
+@pytest.mark.parametrize(
+    ("stem", "right", "wrong", "procs", "found"),
+    [
+        ("gatherv", "all + displs[t], counts", "all, counts", 2, "gatherv VIOLATED SGV"),
+        ("gatherv", "rank, size;\n", "rank, size;\n\tcount++;\n", 1, "gatherv VIOLATED RTE"),
+        ("alltoall2", "scatter(s, i, comm)", "scatter(s, size - 1 - i, comm)", 2, "alltoall2 VIOLATED SGV"),
+        ("alltoall2", "scatter(s, i, comm)", "scatter(s, i + 1, comm)", 1, "alltoall2 VIOLATED SRV"),
+        ("allgather_w", "\tgather_w(", "\tint rank;\n\tMPI_Comm_rank(comm, &rank);\n\tif (rank != 1) gather_w(", 2,
+         "allgather_w VIOLATED CCM"),
+        ("allgather_w", "bcast(all, size, 0, comm)", "bcast(all, size, size - 1, comm)", 3, "allgather_w VIOLATED PRV"),
+        ("diff1dIter", "\tdiff1dExchange();\n", "", 2, "diff1dIter VIOLATED PGV"),
+        ("diff1dIter", "+ u[i - 1]);", "+ w[i - 1]);", 1, "diff1dIter VIOLATED RTE"),
+        ("diff2dIter", "MPI_Send(&u[5], 1", "MPI_Send(&u[6], 1", 2,
+         "diff2dExchange VIOLATED SGV, diff2dIter VIOLATED SGV"),
+        ("diff2dIter", "rank + px < size) {", "1) {", 1,
+         "diff2dExchange VIOLATED RTE, diff2dIter VIOLATED RTE"),
+        ("diff2dIter", " + u[3 + j]", "", 1, "diff2dIter VIOLATED SGV"),
+        ("sort", "i < size;", "i < size - 1;", 3, "sort VIOLATED PGV"),
+    ],
+)  # fmt: skip
+def test_a_wrong_variant(stem: str, right: str, wrong: str, procs: int, found: str) -> None:
+    text = (FOLDER / f"{stem}.c").read_text(encoding="utf-8")
+    assert right in text
+    program = load_contracts(text.replace(right, wrong), f"{stem}.c")
+    answers = [f"{name} {verdict}" for (name, _), verdict in verdicts(program, procs).items() if verdict != "VERIFIED"]
+    assert ", ".join(answers) == found
+
+
 def test_a_value_that_was_never_stored() -> None:
     program = loaded(
         "/*@ assigns \\nothing; ensures \\result == 0; */\nint f(int x) { int a[2]; a[0] = x; return a[1] * 0; }\n"
