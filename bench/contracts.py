@@ -1,8 +1,8 @@
 """`python -m bench.contracts [N]`: the programs of the thesis against their contracts for n = 1..N (6), beside its numbers.
 
 `python -m bench.contracts every` tries to prove them for every n instead; `python -m bench.contracts loops [N]` asks about
-the loops with invariants, for any number of rounds; `python -m bench.contracts c [N]` about the programs as C, for each number
-of processes of the thesis' tables.
+the loops with invariants, for any number of rounds; `python -m bench.contracts c [N]` about the programs as C, for
+the numbers of processes of the thesis' tables.
 
 Seconds are processor time in this process, reading left out. The thesis' seconds and n are those of its first part (state
 guarantees only) and of its second (full validity); the states are those that it prints. Those of the CAV 2024 tool are for n
