@@ -77,6 +77,8 @@ Neighbor_alltoallw cb cip cap ct b cip cap ct c; Ineighbor_allgather cb n t b n 
 Ineighbor_allgatherv cb n t b cip cip t c q; Ineighbor_alltoallv cb cip cip t b cip cip t c q
 Alltoallw cb cip cip ct b cip cip ct c; Ialltoallw cb cip cip ct b cip cip ct c q
 Type_create_darray n n n cip cip cip cip n t pt; Type_create_hindexed_block n n cap t pt; Type_match_size n n pt
+Psend_init cb n l t r tag c i q; Precv_init b n l t r tag c i q; Pready n rq; Pready_range n n rq; Pready_list n cip rq
+Parrived rq n ip
 Type_get_envelope t ip ip ip ip; Type_get_contents t n n n lp pa pt; Group_range_incl g n b pg; Group_range_excl g n b pg
 Win_call_errhandler w n; Comm_call_errhandler c n; Win_create_keyval b b ip b; Win_free_keyval lp; Win_set_attr w n b
 Win_delete_attr w n; Comm_create_keyval b b ip b; Win_create_errhandler b pe

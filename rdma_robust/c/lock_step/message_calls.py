@@ -31,7 +31,7 @@ NULL_STATUS: Final = (PROC_NULL, ANY, 0)
 # operations
 
 
-def _issue_send(rank: RankMachine, state: State, record: RequestRecord, envelope: Envelope, mode: mp.SendMode) -> None:
+def issue_send(rank: RankMachine, state: State, record: RequestRecord, envelope: Envelope, mode: mp.SendMode) -> None:
     """Issue a message: its data is what is there now."""
     record.status = None
     if envelope.peer == PROC_NULL:
@@ -53,7 +53,7 @@ def _issue_send(rank: RankMachine, state: State, record: RequestRecord, envelope
     rank.begin(record, envelope.layout, writes=False)
 
 
-def _issue_receive(rank: RankMachine, state: State, record: RequestRecord, envelope: Envelope) -> None:
+def issue_receive(rank: RankMachine, state: State, record: RequestRecord, envelope: Envelope) -> None:
     """Post a receive."""
     record.status = NULL_STATUS
     if envelope.peer == PROC_NULL:
@@ -162,7 +162,7 @@ def _send(mode: mp.SendMode) -> Handler:
     def handler(call: CallContext) -> Result:
         rank, envelope = rank_of(call), envelope_at(call, 0, 5, receives=False)
         record = new_record(rank, call, () if envelope.peer == PROC_NULL else (_SEND,))
-        _issue_send(rank, call.state, record, envelope, mode)
+        issue_send(rank, call.state, record, envelope, mode)
         rank.emit_wait([record], call.chain)
         rank.complete(record)
         return 0
@@ -175,7 +175,7 @@ def _receive(call: CallContext) -> Result:
     if rank.ongoing is None:
         envelope = envelope_at(call, 0, 5, receives=True)
         record = new_record(rank, call, () if envelope.peer == PROC_NULL else (_RECEIVE,))
-        _issue_receive(rank, call.state, record, envelope)
+        issue_receive(rank, call.state, record, envelope)
         rank.emit_wait([record], call.chain)
         rank.ongoing = (record,)
     (done,) = _awaited(rank)
@@ -190,12 +190,12 @@ def _exchange(call: CallContext, outgoing: Envelope, incoming: Envelope, status:
         second = new_record(rank, call, () if incoming.peer == PROC_NULL else (_RECEIVE,))
         first = new_record(rank, call, () if outgoing.peer == PROC_NULL else (_SEND,))
         if outgoing.layout == incoming.layout:  # one buffer: its data goes first
-            _issue_send(rank, call.state, first, outgoing, "standard")
+            issue_send(rank, call.state, first, outgoing, "standard")
             rank.unused(first)
-            _issue_receive(rank, call.state, second, incoming)
+            issue_receive(rank, call.state, second, incoming)
         else:
-            _issue_receive(rank, call.state, second, incoming)
-            _issue_send(rank, call.state, first, outgoing, "standard")
+            issue_receive(rank, call.state, second, incoming)
+            issue_send(rank, call.state, first, outgoing, "standard")
         rank.emit_wait([second, first], call.chain)
         rank.ongoing = (second, first)
     done, _ = _awaited(rank)
@@ -234,7 +234,7 @@ def _isend(mode: mp.SendMode) -> Handler:
     def handler(call: CallContext) -> Result:
         rank, envelope = rank_of(call), envelope_at(call, 0, 5, receives=False)
         record = new_record(rank, call, () if envelope.peer == PROC_NULL else (rank.new_place(),))
-        _issue_send(rank, call.state, record, envelope, mode)
+        issue_send(rank, call.state, record, envelope, mode)
         store_handle(call, call.arguments[6], "request", (record.number,))
         return 0
 
@@ -244,7 +244,7 @@ def _isend(mode: mp.SendMode) -> Handler:
 def _ireceive(call: CallContext) -> Result:
     rank, envelope = rank_of(call), envelope_at(call, 0, 5, receives=True)
     record = new_record(rank, call, () if envelope.peer == PROC_NULL else (rank.new_place(),))
-    _issue_receive(rank, call.state, record, envelope)
+    issue_receive(rank, call.state, record, envelope)
     store_handle(call, call.arguments[6], "request", (record.number,))
     return 0
 
@@ -260,9 +260,9 @@ def _persistent(mode: mp.SendMode | None) -> Handler:
         def again(state: State, made: RequestRecord) -> None:
             made.places = () if envelope.peer == PROC_NULL else (rank.new_place(),)
             if mode is None:
-                _issue_receive(rank, state, made, envelope)
+                issue_receive(rank, state, made, envelope)
             else:
-                _issue_send(rank, state, made, envelope, mode)
+                issue_send(rank, state, made, envelope, mode)
 
         record.again = again
         store_handle(call, call.arguments[6], "request", (record.number,))
@@ -285,9 +285,9 @@ def exchange_signals(
         for record, (way, peer) in zip(records, asked, strict=True):
             envelope = Envelope(NOTHING, peer, tag, group)
             if way == "send":
-                _issue_send(rank, call.state, record, envelope, "buffered")
+                issue_send(rank, call.state, record, envelope, "buffered")
             else:
-                _issue_receive(rank, call.state, record, envelope)
+                issue_receive(rank, call.state, record, envelope)
         rank.emit_wait(records, call.chain)
         rank.ongoing = tuple(records)
     _awaited(rank)

@@ -88,7 +88,7 @@ def _is_wait(call: CallContext, failing: Mapping[int, int]) -> bool:
     return False
 
 
-def _tested(
+def test_or_wait(
     flag: int | None, failing: Mapping[int, int], wait: Callable[[CallContext], object], test: Callable[[CallContext], bool]
 ) -> Handler:
     """A test: where its answer goes, what it stores if it fails, what it is in a loop that only tests, and elsewhere."""
@@ -114,17 +114,19 @@ def _tested(
 
 
 POLLING_CALLS: Final[dict[str, Handler]] = {
-    "MPI_Test": _tested(1, {1: 0}, lambda call: wait_for_all(call, 1, 0, 2), lambda call: all_tested(call, 1, 0, 2)),
-    "MPI_Testall": _tested(
+    "MPI_Test": test_or_wait(1, {1: 0}, lambda call: wait_for_all(call, 1, 0, 2), lambda call: all_tested(call, 1, 0, 2)),
+    "MPI_Testall": test_or_wait(
         2,
         {2: 0},
         lambda call: wait_for_all(call, count_at(call, 0), 1, 3),
         lambda call: all_tested(call, count_at(call, 0), 1, 3),
     ),
-    "MPI_Testany": _tested(3, {3: 0, 2: NUMBERS["UNDEFINED"]}, wait_for_any, lambda call: wait_for_any(call, tests=True)),
-    "MPI_Testsome": _tested(None, {2: 0}, wait_for_some, lambda call: wait_for_some(call, tests=True)),
-    "MPI_Iprobe": _tested(3, {3: 0}, lambda call: probed(call, 4), lambda call: probed(call, 4, tests=True)),
-    "MPI_Improbe": _tested(
+    "MPI_Testany": test_or_wait(
+        3, {3: 0, 2: NUMBERS["UNDEFINED"]}, wait_for_any, lambda call: wait_for_any(call, tests=True)
+    ),
+    "MPI_Testsome": test_or_wait(None, {2: 0}, wait_for_some, lambda call: wait_for_some(call, tests=True)),
+    "MPI_Iprobe": test_or_wait(3, {3: 0}, lambda call: probed(call, 4), lambda call: probed(call, 4, tests=True)),
+    "MPI_Improbe": test_or_wait(
         3, {3: 0}, lambda call: probed(call, 5, takes=True), lambda call: probed(call, 5, tests=True, takes=True)
     ),
 }

@@ -52,7 +52,8 @@ class WrongCallError(Exception):
 class RankWorld:
     """All that the processes of a run share: messages, collective calls, ports, and what was found. `unordered` is a call
     that may order accesses to windows in a way that is not followed. `is_open` says that what is open in it may decide
-    something. `contents` are the messages of all runs, where every way is followed: what a number of a channel is."""
+    something. `partitioned` are the sizes of partitions, by what such requests are matched by. `contents` are the messages
+    of all runs, where every way is followed: what a number of a channel is."""
 
     processes: int
     span: Callable[[Span], Span]
@@ -66,6 +67,7 @@ class RankWorld:
     contents: dict[tuple[object, ...], dict[int, object]] = field(default_factory=dict)
     grids: dict[str, Grid | NeighbourGraph] = field(default_factory=dict)
     calls: dict[tuple[str, int], dict[int, object]] = field(default_factory=dict)
+    partitioned: dict[tuple[object, ...], list[tuple[int, ...]]] = field(default_factory=dict)
     found: dict[Span, dict[tuple[str, str], list[int]]] = field(default_factory=dict)
     refused: list[Diagnostic] = field(default_factory=list)
     steps: int = 0

@@ -6,7 +6,7 @@ from collections.abc import Container, Sequence
 from itertools import combinations
 from typing import Final
 
-from rdma_robust.c.evaluate.c_values import Object, Pointer, UnknownValue, known_scalar
+from rdma_robust.c.evaluate.c_values import Object, Pointer, UnknownValue, Value, known_scalar
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, further
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.libraries.mpi import NUMBERS, STATUS_IGNORE
@@ -36,13 +36,18 @@ def _cell(call: CallContext, index: int, nth: int) -> tuple[Object, int]:
 
 def _record(call: CallContext, index: int, nth: int = 0) -> RequestRecord | None:
     """Return the request whose handle stands in an argument's list; None for MPI_REQUEST_NULL."""
-    rank, cell = rank_of(call), _cell(call, index, nth)
-    found = known_scalar(call.run.raw_read(call.state, *cell, _HANDLE))
+    cell = _cell(call, index, nth)
+    return request_with_handle(call, call.run.raw_read(call.state, *cell, _HANDLE), cell)
+
+
+def request_with_handle(call: CallContext, handle: Value, cell: tuple[Object, int] | None = None) -> RequestRecord | None:
+    """Return the request that a handle is, which stands in a cell; None for MPI_REQUEST_NULL."""
+    rank, found = rank_of(call), known_scalar(handle)
     if found == 0:
         return None
     if isinstance(found, Pointer) and found.object.kind == "handle" and found.object.name == "request":
         number = int(str(found.object.key[0]))
-    elif isinstance(found, UnknownValue) and cell in rank.cells:
+    elif isinstance(found, UnknownValue) and cell is not None and cell in rank.cells:
         number = rank.cells[cell]
     else:
         raise wrong(call, "invalid-request", "the request is not initialised")
@@ -70,6 +75,8 @@ def wait_for_all(call: CallContext, count: int, requests: int, statuses: int, ch
     wanted = [(nth, each) for nth, each in enumerate(found) if each is not None and each.is_active]
     wanted = [each for each in wanted if chosen is None or each[0] in chosen]
     if rank.ongoing is None:
+        for _, each in wanted:
+            each.before_wait()
         rank.ongoing = tuple(each for _, each in wanted)
         rank.emit_wait(rank.ongoing, call.chain)
     if not all(each.is_ready() for _, each in wanted):

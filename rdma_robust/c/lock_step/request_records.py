@@ -45,3 +45,6 @@ class RequestRecord:
     accesses: list[WindowAccess] = field(default_factory=list)
     question: int = 0
     maybe: list[tuple[Object, int, int]] = field(default_factory=list)
+
+    def before_wait(self) -> None:
+        """Emit what has to stand before a wait for it: nothing, but of one that can never be complete."""

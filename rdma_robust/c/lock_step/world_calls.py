@@ -34,6 +34,7 @@ from rdma_robust.c.lock_step.communicator_calls import COMMUNICATOR_CALLS
 from rdma_robust.c.lock_step.message_calls import MESSAGE_CALLS
 from rdma_robust.c.lock_step.message_layouts import BufferLayout, delivered_into, message_data
 from rdma_robust.c.lock_step.own_handles import freeing, making
+from rdma_robust.c.lock_step.partitioned_calls import PARTITIONED_CALLS
 from rdma_robust.c.lock_step.polling_calls import POLLING_CALLS
 from rdma_robust.c.lock_step.probe_calls import PROBE_CALLS
 from rdma_robust.c.lock_step.rank_machine import Blocked, RankMachine, rank_of
@@ -262,6 +263,7 @@ _CALLS: Final[dict[str, Handler]] = {
     **PROBE_CALLS,
     **REQUEST_CALLS,
     **POLLING_CALLS,
+    **PARTITIONED_CALLS,
     **COLLECTIVE_CALLS,
     **WINDOW_CALLS,
     **TRANSFER_CALLS,
