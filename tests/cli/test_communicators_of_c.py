@@ -54,6 +54,7 @@ GROUPS = "int r[1][3] = { { 3, 1, -2 } }; MPI_Group a, b; MPI_Comm_group(w, &b);
          " MPI_Pack(&d, 1, MPI_DOUBLE, m, 16, &y, w); assert(y == 12);"
          " y = 0; MPI_Unpack(m, 16, &y, &x, 1, MPI_INT, w); MPI_Unpack(m, 16, &y, &e, 1, MPI_DOUBLE, w);"
          " assert(x == 7 && e == 2.5);", set()),
+        ("MPI_Gather(&x, 1, MPI_INT, &y, 1, MPI_INT, 0, w); if (rank) MPI_Barrier(w);", {"buffer-overflow", "deadlock"}),
         ("char m[4]; MPI_Pack(&x, 1, MPI_INT, m, 4, &y, w); MPI_Pack(&x, 1, MPI_INT, m, 4, &y, w);", {"buffer-overflow"}),
         ("int *most, is; MPI_Comm_get_attr(w, MPI_TAG_UB, &most, &is); assert(is && *most >= 32767);", set()),
     ],

@@ -130,7 +130,7 @@ def sides(first: str, second: str) -> str:
         (sides("MPI_Send(&x, 1, MPI_INT, 2, 3, w);", RECV), {"invalid-rank"}),
         (sides("MPI_Send(&x, 1, MPI_INT, 1, -3, w);", RECV), {"invalid-tag"}),
         (sides("MPI_Send(&x, -1, MPI_INT, 1, 3, w);", RECV), {"invalid-count"}),
-        (sides("MPI_Send(&x, 2, MPI_INT, 1, 3, w);", RECV), {"buffer-overflow"}),
+        (sides("MPI_Send(&x, 2, MPI_INT, 1, 3, w);", RECV), {"buffer-overflow", "room"}),
         (sides("MPI_Send(0, 1, MPI_INT, 1, 3, w);", RECV), {"invalid-buffer"}),
         (sides("MPI_Send(&x, 1, MPI_DATATYPE_NULL, 1, 3, w);", RECV), {"invalid-datatype"}),
         (sides("MPI_Send(&x, 1, MPI_INT, 1, 3, MPI_COMM_NULL);", RECV), {"invalid-communicator"}),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
-from rdma_robust.c.evaluate.c_values import Pointer, UnknownValue, Value, is_unset, known_scalar
+from rdma_robust.c.evaluate.c_values import Object, Pointer, UnknownValue, Value, is_unset, known_scalar
 from rdma_robust.c.evaluate.calls import CallContext
+from rdma_robust.c.evaluate.memory import ObjectBytes
 from rdma_robust.c.evaluate.mpi.datatypes import Datatype, datatype_of
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.libraries.mpi import FILLED, NUMBERS, OPERATIONS, ROWS, TYPES
@@ -142,12 +143,29 @@ def layout_of(call: CallContext, buffer: Value, count: int, kind: Datatype) -> B
     if name.kind != "text" and name not in call.state.memory and name.kind != "global":
         raise wrong(call, "invalid-buffer", f"`{name.name}` is memory that is no more")
     layout = BufferLayout(name, found.offset, runs)
-    total = rank.world.sizes.get(name, 0)
+    if (total := rank.world.sizes.get(name, 0)) == 0:
+        return layout
     low = min(each for each, _ in layout.ranges)
     high = max(each for _, each in layout.ranges)
-    if total and not 0 <= low <= high <= total:
-        raise wrong(call, "buffer-overflow", f"bytes {low} to {high} of `{name.name}`, which has {total}")
-    return layout
+    return (
+        BufferLayout(stand_in(call, name, low, high), found.offset - min(low, 0), runs)
+        if low < 0 or high > total
+        else layout
+    )
+
+
+def stand_in(call: CallContext, name: Object, low: int, high: int) -> Object:
+    """Say that a call reaches beyond an object, and return one that is large enough, by which what else is wrong is looked
+    for. Nothing is known of the contents of both."""
+    rank, total = rank_of(call), rank_of(call).world.sizes[name]
+    said = f"{call.name}: bytes {low} to {high} of `{name.name}`, which has {total}"
+    rank.wrong("buffer-overflow", said, call.chain)
+    larger = replace(name, key=(*name.key, "beyond"))
+    rank.world.sizes[larger] = high - min(low, 0)
+    for each in (name, larger):
+        unknown = UnknownValue(f"what `{name.name}` has where {call.name} of line {call.chain[0].line} reaches beyond it")
+        call.state.place(each, ObjectBytes({0: (rank.world.sizes[each], unknown)}))
+    return larger
 
 
 def check_written_once(call: CallContext, layout: BufferLayout) -> None:

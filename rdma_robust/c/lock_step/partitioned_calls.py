@@ -2,7 +2,8 @@
 
 The k-th request that a process makes to send to another one, on a communicator with a tag, belongs to the k-th that the
 other one makes to receive from it. The two have a port of the program of messages for themselves, where a partition is a
-message whose tag is its number. Both sides must have the same partitions; others are refused. Source: MPI 4.1 (2023), section 4.2.
+message whose tag is its number. Both sides must have the same partitions; others are refused. Source: MPI 4.1 (2023),
+section 4.2.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from rdma_robust.c.evaluate.calls import CallContext, Handler, Result
 from rdma_robust.c.evaluate.libc import allocated
 from rdma_robust.c.evaluate.one_sided.spmd import store_handle
 from rdma_robust.c.libraries.mpi import NUMBERS
-from rdma_robust.c.lock_step.call_arguments import PROC_NULL, communicator_at, group_members, mpi_handle, wrong
+from rdma_robust.c.lock_step.call_arguments import PROC_NULL, communicator_at, group_members, mpi_handle, stand_in, wrong
 from rdma_robust.c.lock_step.channels import Communicator
 from rdma_robust.c.lock_step.collective_entries import all_enter
 from rdma_robust.c.lock_step.message_calls import exchange_signals
@@ -84,8 +84,7 @@ def _create(call: CallContext) -> Result:
         raise wrong(call, "invalid-buffer", f"`{base.object.name}` is memory that is no more")
     total = rank.world.sizes.get(base.object, 0)
     if total and base.offset + size > total:
-        said = f"bytes {base.offset} to {base.offset + size} of `{base.object.name}`, which has {total}"
-        raise wrong(call, "buffer-overflow", said)
+        base = Pointer(stand_in(call, base.object, base.offset, base.offset + size), base.offset)
     return _made_together(call, group, lambda: base, size, unit)
 
 
