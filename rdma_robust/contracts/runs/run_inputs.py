@@ -181,9 +181,7 @@ class PossibleViolation:
     call: int = 0
 
 
-def case_split(
-    on: Decisions, path: Path, make: Callable[[], Sequence[PossibleViolation]]
-) -> Iterator[tuple[Path, PossibleViolation]]:
+def case_split(on: Decisions, path: Path, make: Callable[[], PossibleViolation]) -> Iterator[tuple[Path, PossibleViolation]]:
     """Yield what `make` finds on a path: where it forks, on the path of each alternative."""
     before = on.path
     todo = [path]
@@ -195,7 +193,7 @@ def case_split(
             except ForkError as fork:
                 todo += forked(on, path, fork)
                 continue
-            yield from ((path, each) for each in found)
+            yield path, found
     finally:
         on.path = before
 

@@ -6,11 +6,12 @@ until B" fails on some order of a run's events if not B happens before A; then t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
-from rdma_robust.contracts.language.contract_program import REQUESTS, Contract, ErrorClass
+from rdma_robust.contracts.language.contract_program import REQUESTS, Contract, ErrorClass, StateClause
 from rdma_robust.contracts.runs.path_facts import Path
 from rdma_robust.contracts.runs.request_steps import interfered
 from rdma_robust.contracts.runs.run_inputs import PossibleViolation, case_split
@@ -139,19 +140,14 @@ class Judge:
         contract, clock = self.contracts[function], run.actors[process].clock
         states = [snapshot if each == process else Snapshot() for each in range(self.procs)]
 
-        def make() -> list[PossibleViolation]:
-            reader = SpecEvaluator(self.on, states)
-            found = []
-            for clause in contract.clauses:
-                if clause.kind == "requires":
-                    false = self.on.terms.negation(reader.holds(clause.condition, process, clause.assumes))
-                    text = f"{contract.false_at_entry(clause)} for process {process}"
-                    found.append(
-                        PossibleViolation(contract.entry_error, process, false, clock, text, clause.kind, clause.span)
-                    )
-            return found
+        reader = SpecEvaluator(self.on, states)
 
-        self._tell_all(run, make)
+        def required(clause: StateClause) -> PossibleViolation:
+            false = self.on.terms.negation(reader.holds(clause.condition, process, clause.assumes))
+            text = f"{contract.false_at_entry(clause)} for process {process}"
+            return PossibleViolation(contract.entry_error, process, false, clock, text, clause.kind, clause.span)
+
+        self._tell_all(run, (partial(required, each) for each in contract.clauses if each.kind == "requires"))
 
     def faulted(self, run: SymbolicRun, process: int, kind: str, span: Span) -> None:
         """Note a fault, or that an assertion is false."""
@@ -177,10 +173,12 @@ class Judge:
         if finding.condition is not False:
             self.report(run, run.path, finding)
 
-    def _tell_all(self, run: SymbolicRun, make: Callable[[], Sequence[PossibleViolation]]) -> None:
-        for path, finding in case_split(self.on, run.path, make):
-            if finding.condition is not False:
-                self.report(run, path, finding)
+    def _tell_all(self, run: SymbolicRun, makes: Iterable[Callable[[], PossibleViolation]]) -> None:
+        """Report what is found; the cases of each are only those of what it depends on."""
+        for make in makes:
+            for path, finding in case_split(self.on, run.path, make):
+                if finding.condition is not False:
+                    self.report(run, path, finding)
 
     def _same_call(self, run: SymbolicRun, process: int) -> None:
         calls = run.actors[process].calls
@@ -211,21 +209,15 @@ class Judge:
         contract, clock = self.contracts[passing.function], self._clock(run, place)
         self._channels(run, contract.entry_error, place, clock)
 
-        def make() -> list[PossibleViolation]:
-            reader = SpecEvaluator(self.on, self._states(run, place))
-            found = []
-            for clause in contract.clauses:
-                if clause.kind != "requires":
-                    continue
-                for process in range(self.procs):
-                    false = self.on.terms.negation(reader.holds(clause.condition, process, clause.assumes))
-                    error, text = contract.entry_error, contract.false_at_entry(clause)
-                    found.append(
-                        PossibleViolation(error, process, false, clock, text, clause.kind, clause.span, None, place)
-                    )
-            return found
+        reader = SpecEvaluator(self.on, self._states(run, place))
 
-        self._tell_all(run, make)
+        def required(clause: StateClause, process: int) -> PossibleViolation:
+            false = self.on.terms.negation(reader.holds(clause.condition, process, clause.assumes))
+            error, text = contract.entry_error, contract.false_at_entry(clause)
+            return PossibleViolation(error, process, false, clock, text, clause.kind, clause.span, None, place)
+
+        clauses = [each for each in contract.clauses if each.kind == "requires"]
+        self._tell_all(run, (partial(required, clause, process) for clause in clauses for process in range(self.procs)))
 
     def _channels(self, run: SymbolicRun, error: ErrorClass, place: int, clock: Clock) -> None:
         for sender in self.looked_at:
@@ -256,26 +248,24 @@ class Judge:
                 return
         self._channels(run, self.own.exit_error, place, clock)
 
-        def make() -> list[PossibleViolation]:
-            exits = self._states(run, -1)
-            reader = SpecEvaluator(self.on, exits, self._states(run, 0))
-            found = []
-            for clause in self.own.clauses:
-                for process in self.looked_at if clause.kind == "ensures" else ():
-                    false = self.on.terms.negation(reader.holds(clause.condition, process, clause.assumes))
-                    text = f"{self.own.false_at_exit(clause)} for process {process}"
-                    found.append(
-                        PossibleViolation(self.own.exit_error, process, false, clock, text, clause.kind, clause.span)
-                    )
-            for process in self.looked_at if self.own.frames is not None else ():
-                same = unchanged(self.on, self.own.frames or (), process, self._states(run, 0), exits[process])
-                changed = self.on.terms.negation(same)
-                span = self.own.frames[0].span if self.own.frames else self.own.span
-                text = f"process {process} changes what `assigns` does not name"
-                found.append(PossibleViolation("SGV", process, changed, clock, text, "assigns", span))
-            return found
+        entries, exits = self._states(run, 0), self._states(run, -1)
+        reader = SpecEvaluator(self.on, exits, entries)
 
-        self._tell_all(run, make)
+        def ensured(clause: StateClause, process: int) -> PossibleViolation:
+            false = self.on.terms.negation(reader.holds(clause.condition, process, clause.assumes))
+            text = f"{self.own.false_at_exit(clause)} for process {process}"
+            return PossibleViolation(self.own.exit_error, process, false, clock, text, clause.kind, clause.span)
+
+        def framed(process: int) -> PossibleViolation:
+            same = unchanged(self.on, self.own.frames or (), process, entries, exits[process])
+            span = self.own.frames[0].span if self.own.frames else self.own.span
+            text = f"process {process} changes what `assigns` does not name"
+            return PossibleViolation("SGV", process, self.on.terms.negation(same), clock, text, "assigns", span)
+
+        clauses = [each for each in self.own.clauses if each.kind == "ensures"]
+        self._tell_all(run, (partial(ensured, clause, process) for clause in clauses for process in self.looked_at))
+        if self.own.frames is not None:
+            self._tell_all(run, (partial(framed, process) for process in self.looked_at))
 
     def _waits(self, run: SymbolicRun, process: int, passing: CollatePassing, promise: Promise) -> None:
         for other in range(self.procs):
