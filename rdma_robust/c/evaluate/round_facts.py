@@ -20,6 +20,7 @@ from rdma_robust.c.evaluate.byte_ranges import (
     merged_ranges,
 )
 from rdma_robust.c.evaluate.c_values import NOT_FOLLOWED, Object, Scalar, UnknownValue, Value, is_unset, known_scalar, rank
+from rdma_robust.c.evaluate.loop_code import LoopFunction
 from rdma_robust.c.evaluate.memory import ObjectBytes
 from rdma_robust.c.evaluate.operations import Chain, Word
 from rdma_robust.c.evaluate.refused_code import Refusal, RunEnds
@@ -136,6 +137,7 @@ class World:
         self._globals: dict[tuple[str, str], Object] = {}
         self.allowed: dict[Word, set[Scalar]] | None = None
         self.translated: dict[tuple[str, int], tuple[Function, list[Callable[..., int]], frozenset[int]]] = {}
+        self.loops: dict[int, tuple[Function, dict[int, int | LoopFunction]]] = {}
 
     # objects
 

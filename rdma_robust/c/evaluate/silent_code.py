@@ -12,7 +12,9 @@ from typing import Final
 from rdma_robust.c.code import Address, Branch, CType, Fresh, Function, Instruction, JumpTo, Load, Register, Store
 from rdma_robust.c.evaluate.arithmetic import COMPUTING, Executed, Registers, computing
 from rdma_robust.c.evaluate.c_values import Object, Pointer, Value, map_one, range_of, raw_of, value_of_raw
+from rdma_robust.c.evaluate.loop_code import HOT, MOST_INSTRUCTIONS, translated_loop
 from rdma_robust.c.evaluate.memory import ObjectBytes
+from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.state import State
 from rdma_robust.c.evaluate.thread_run import ThreadRun, bytes_of_text
 
@@ -31,7 +33,7 @@ class PrivateMemory:
     `there` are the same, and addresses that may be taken, by the instructions that name the variable.
     """
 
-    __slots__ = ("_any", "_run", "addresses", "function", "owned", "owned_at", "read", "read_at", "state", "there")
+    __slots__ = ("_any", "_run", "addresses", "function", "loops", "owned", "owned_at", "read", "read_at", "state", "there")
 
     def __init__(self, run: ThreadRun, state: State, addresses: Addresses) -> None:
         self._run, self.state, self.function = run, state, state.frames[-1].function
@@ -42,6 +44,7 @@ class PrivateMemory:
         self.owned_at: dict[int, Cells] = {}
         self.there: dict[int, Pointer] = {}
         self._any = run.world.units.any_locals()
+        self.loops = run.world.loops.setdefault(id(self.function), (self.function, {}))[1]
 
     def cells(self, name: Object) -> Cells | None:
         """Return the contents of an object to be looked at, None if an access to it may be seen, or is special."""
@@ -71,6 +74,7 @@ class PrivateMemory:
             and not (self.state.is_set_up and name in known.shared)
             and name not in known.ignored
             and name not in run.world.found.ignored
+            and not run.is_watched(name)
             and (name.kind != "local" or (self.function.name, name.name) not in self._any)
             and (not (run.is_spawned or self.state.threads) or self._is_unreachable(name))
         )
@@ -103,6 +107,21 @@ class PrivateMemory:
     def raw_write(self, name: Object, offset: int, size: int, raw: Value) -> None:
         """Store a raw value where no cell is like it."""
         self._run.raw_write(self.state, name, offset, size, raw)
+
+    def glance(self, name: Object, offset: int, size: int) -> Value | None:
+        """Return a raw value that is not one cell, None where that is refused."""
+        try:
+            return self.raw_read(name, offset, size)
+        except Refusal:
+            return None
+
+    def put(self, name: Object, offset: int, size: int, raw: Value) -> bool:
+        """Store a raw value where no cell is like it; return False where that is refused."""
+        try:
+            self.raw_write(name, offset, size, raw)
+        except Refusal:
+            return False
+        return True
 
     def take(self, at: int, each: Address) -> Pointer | None:
         """Return the address that an instruction takes, None if that is not possible without making an object."""
@@ -254,6 +273,24 @@ def translated(run: ThreadRun, function: Function) -> tuple[list[Callable[..., i
     return known[key][1:]
 
 
+def _rounds(head: int, registers: Registers, memory: PrivateMemory, most: int) -> tuple[int, int]:
+    """Execute a loop that goes round, and those that it gets to, by their functions, once it has gone round often; return
+    the next instruction, and how many were executed."""
+    loops = memory.loops
+    found, done = loops.get(head, 0), 0
+    if isinstance(found, int):
+        loops[head] = found + 1 if found < HOT else translated_loop(memory.function, head)
+        return head, 0
+    at = head
+    while callable(found) and done < most:
+        at, steps = found(registers, memory, most - done)
+        done += steps
+        if not steps:
+            break
+        found = loops.get(at, 0)
+    return at, done
+
+
 def silent_run(run: ThreadRun, state: State, addresses: Addresses, least: int) -> int:
     """Execute instructions until one may be seen, or until so many are done and the next one is a branch; return how many.
 
@@ -267,8 +304,11 @@ def silent_run(run: ThreadRun, state: State, addresses: Addresses, least: int) -
             to = operations[at](registers, memory)
             if to < 0:
                 break
-            at = to
             count += 1
+            if to <= at and count + MOST_INSTRUCTIONS < least:
+                to, steps = _rounds(to, registers, memory, least - MOST_INSTRUCTIONS - count)
+                count += steps
+            at = to
     finally:
         frame.at = at
     return count

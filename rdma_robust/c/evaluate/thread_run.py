@@ -85,6 +85,10 @@ class ThreadRun:
         """Whether some bytes of an object are of this thread alone."""
         return not (state.is_set_up or name.process != self.process) or not self.world.is_all_shared(name)
 
+    def is_watched(self, _: Object, /) -> bool:
+        """Whether more than the value matters in accesses to an object that is private."""
+        return False
+
     def is_any(self, frame: Frame, name: Object) -> bool:
         """Whether RR_ANY is said of a local."""
         return name.kind == "local" and (frame.function.name, name.name) in self.world.units.any_locals()

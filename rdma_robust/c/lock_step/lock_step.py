@@ -67,7 +67,8 @@ def _start(units: Units, job: RankWorld) -> None:
     main, world = units.function("main"), World(units, EvaluationOptions(), _Initialiser(units))
     assert main is not None
     if job.ranks:
-        world.translated = job.ranks[0].world.translated  # of code, which is the same in every run
+        first = job.ranks[0].world
+        world.translated, world.loops = first.translated, first.loops  # of code, which is the same in every run
     job.ranks = [RankMachine(world, job, number, LIBRARY) for number in range(job.processes)]
     for rank in job.ranks:
         rank.push(rank.state, main, program_arguments(world, rank.state, rank.process), None)

@@ -27,7 +27,7 @@ from rdma_robust.expr import Const
 from rdma_robust.messages.language import message_program as mp
 from rdma_robust.messages.language.message_terms import Term
 
-STEPS: Final = 10_000_000
+STEPS: Final = 50_000_000
 """Steps of all processes together."""
 
 FAILING: Final = 8
@@ -139,7 +139,7 @@ class RankMachine(ThreadMachine):
         try:
             while self.is_running:
                 self._count()
-                if moved and not self.exposed and not any(self.uses.values()):  # nothing that an access might disturb
+                if moved:
                     self.job.steps += silent_run(self, self.state, self._addresses, STEPS - self.job.steps)
                 top = self.state.frames[-1]
                 steps = self.execute(self.state)
@@ -312,6 +312,10 @@ class RankMachine(ThreadMachine):
                 self.wrong("buffer-race", text, self.chain(state))
         if name in self.exposed:
             self._note_own(state, name, offset, size, is_write=is_write)
+
+    def is_watched(self, name: Object, /) -> bool:
+        """Whether an operation under way uses an object, or a window exposes it."""
+        return name in self.exposed or bool(self.uses.get(name))
 
     def note_layout(self, state: State, layout: BufferLayout, *, is_write: bool) -> None:
         """Say the same of all that a call accesses."""
