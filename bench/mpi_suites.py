@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from bench.rmaracebench import label_of
 from rdma_robust.cli.app import run
 from rdma_robust.limits import Limits
 from rdma_robust.messages.engines.engine_table import answered
@@ -79,9 +80,10 @@ def _by_folder(path: Path) -> Iterator[LabelledTest]:
 
 
 def _by_name(path: Path) -> Iterator[LabelledTest]:
-    """Yield a file of RMARaceBench, whose name says whether it races, if it has no OpenMP."""
+    """Yield a file of RMARaceBench, whose label says whether it races, if it has no OpenMP."""
     if "hybrid" not in path.parts:
-        yield LabelledTest(path, 2, "race" if path.stem.endswith("yes") else "", ("--buffer", "any"))
+        label = label_of(path)
+        yield LabelledTest(path, label.processes, "race" if label.races else "", ("--buffer", "any"))
 
 
 SUITES: Final[Mapping[str, Callable[[Path], Iterator[LabelledTest]]]] = {

@@ -30,7 +30,8 @@ class CollectiveArguments:
     call: CallContext
     group: Communicator
     read: list[BufferLayout] = field(default_factory=list)
-    """What it has read."""
+    written: list[BufferLayout] = field(default_factory=list)
+    """What it reads, and what it writes."""
 
     @property
     def own(self) -> int:
@@ -92,12 +93,12 @@ class CollectiveArguments:
         """Say that the call accesses memory."""
         if writes:
             check_written_once(self.call, layout)
+        (self.written if writes else self.read).append(layout)
         rank_of(self.call).note_layout(self.call.state, layout, is_write=writes)
         return layout
 
     def read_data(self, layout: BufferLayout) -> MessageData:
         """Return what lies in a buffer now."""
-        self.read.append(layout)
         return message_data(self.call.run, self.call.state, self.used(layout, writes=False))
 
 

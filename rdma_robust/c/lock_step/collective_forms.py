@@ -172,12 +172,10 @@ def _nonblocking(form: CollectiveForm) -> Handler:
     def handler(call: CallContext) -> Result:
         rank, group = rank_of(call), form.group(call)
         what = CollectiveArguments(call, group)
-        entered = form.work(what)
-        record = enter(call, group, entered)
-        for layout in entered.takes.values():
-            rank.begin(record, layout, writes=True)
-        for layout in what.read:
-            rank.begin(record, layout, writes=False)
+        record = enter(call, group, form.work(what))
+        for layouts in (what.written, what.read):
+            for layout in layouts:
+                rank.begin(record, layout, writes=layouts is what.written)
         store_handle(call, call.arguments[form.communicator + 1], "request", (record.number,))
         return 0
 

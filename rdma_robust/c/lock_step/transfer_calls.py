@@ -88,6 +88,7 @@ class _Transfer:
             writes=bool(reading),
             start=tuple(rank.clock),
             combines=(there.predefined, operation) if operation else None,
+            elements=tuple((each.name, each.whole) for each in there.runs),
             is_exclusive=window.locks.get(target, False),
         )
         movement = _Movement(rank, rank.job.ranks[target], access, reading, writing, there, operation)

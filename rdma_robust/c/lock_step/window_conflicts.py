@@ -25,7 +25,8 @@ class WindowAccess:
     """An access of a process to bytes of an object in a window, from the moment `start` of all processes on.
 
     `end` is the moment of the process at which it is over, None while it is under way. `combines` is type and operation of
-    an accumulate. `is_open` says that what it reads or writes is not the same in every run.
+    an accumulate, and `elements` the name and the bytes of the elements in each range, those of a pair together. `is_open`
+    says that what it reads or writes is not the same in every run.
     """
 
     process: int
@@ -36,6 +37,7 @@ class WindowAccess:
     start: Clock
     end: int | None = None
     combines: tuple[str, str] | None = None
+    elements: tuple[tuple[str, int], ...] = ()
     is_exclusive: bool = False
     is_open: bool = False
 
@@ -60,7 +62,16 @@ class WindowAccess:
         if self.combines is None or other.combines is None or self.combines[0] != other.combines[0]:
             return False
         operations = {self.combines[1], other.combines[1]}
-        return len(operations) == 1 or "NO_OP" in operations
+        return (len(operations) == 1 or "NO_OP" in operations) and self.has_elements_of(other)
+
+    def has_elements_of(self, other: WindowAccess) -> bool:
+        """Whether the elements of both, where they overlap, are the same: only these are combined as a whole."""
+        return all(
+            own == element and (begin - low) % own[1] == 0
+            for (begin, end), own in zip(self.ranges, self.elements, strict=True)
+            for (low, high), element in zip(other.ranges, other.elements, strict=True)
+            if begin < high and low < end
+        )
 
     def excludes(self, other: WindowAccess) -> bool:
         """Whether exclusive locks keep it apart from an access of another process."""

@@ -41,6 +41,11 @@ class ElementRun:
         """Its bytes."""
         return self.element.size * self.count
 
+    @property
+    def whole(self) -> int:
+        """The bytes of what accumulates combine as a whole: an element, or a pair."""
+        return TYPES[self.pair][1] if self.pair else self.element.size
+
 
 @dataclass(frozen=True, slots=True)
 class Datatype:
