@@ -69,6 +69,24 @@ def test_what_races_with_a_message(zero: str, one: str, races: int) -> None:
     assert len(races_of_c(program(zero, one))) == races
 
 
+@pytest.mark.parametrize("peer", ["0, 3", "MPI_ANY_SOURCE, 3", "0, MPI_ANY_TAG", "MPI_ANY_SOURCE, MPI_ANY_TAG"])
+def test_a_message_from_any_where_only_one_is_sent(peer: str) -> None:
+    """It is the message that is named, and its status says so."""
+    take = f"MPI_Recv(&v, 1, MPI_LONG, {peer}, MPI_COMM_WORLD, &s);"
+    found = [
+        evaluated(program(f"{PUT} {ISEND} {WAIT}", f"MPI_Status s; {each} if (s.MPI_SOURCE + s.MPI_TAG == 3) w = m[0];"))
+        for each in (take, take.replace(peer, "0, 3"))
+    ]
+    assert statements(found[0], "main_P1") == statements(found[1], "main_P1")
+    assert races_of_c(program(f"{PUT} {ISEND} {WAIT}", f"MPI_Status s; {take} w = m[0];")) == set()
+
+
+def test_a_message_of_any_tag_where_several_are_sent_is_refused() -> None:
+    two = f"{ISEND} {WAIT} {ISEND.replace('1, 3', '1, 4')} {WAIT}"
+    with pytest.raises(ProgramError, match="MPI_ANY_TAG is not modelled where several are sent"):
+        evaluated(program(two, f"{IRECV.replace('0, 3', '0, MPI_ANY_TAG')} {WAIT}"))
+
+
 @pytest.mark.parametrize(
     ("one", "says"),
     [

@@ -1,4 +1,4 @@
-"""MPI: messages of a known source and tag. Those that do not block have requests.
+"""MPI: messages of a known source and tag, or from any where only one can be meant. Those that do not block have requests.
 
 The library reads what is sent until the request is complete: it is put from its memory, on a queue pair of its own. What is
 received is stored where the request is waited for; until then nobody may access that memory, and who does is refused.
@@ -6,10 +6,12 @@ received is stored where the request is waited for; until then nobody may access
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import count
 from typing import Final
 
-from rdma_robust.c.evaluate.calls import CallContext, Handler, Result
+from rdma_robust.c.evaluate.c_values import known_scalar
+from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, further
 from rdma_robust.c.evaluate.mpi.handles import communicator, process_of_rank
 from rdma_robust.c.evaluate.mpi.mpi_collectives import Message, collective_message
 from rdma_robust.c.evaluate.mpi.window_memory import memory_of_windows
@@ -28,7 +30,9 @@ from rdma_robust.c.evaluate.one_sided.transfers import not_modelled
 from rdma_robust.c.evaluate.operations import ThreadStatement
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.state import UnfilledBuffer
+from rdma_robust.c.libraries.mpi import NUMBERS, STATUS_IGNORE
 
+ANY: Final = NUMBERS["ANY_TAG"]
 RECEIVED: Final = "received"
 """What the handle of a request for a message says instead of a queue pair."""
 _Party = tuple[Telling, str, Message | None]
@@ -40,16 +44,38 @@ def _sent_message(call: CallContext, first: int, communicator_at: int) -> _Party
     the tag."""
     context, processes = communicator(call, communicator_at)
     peer, tag = process_of_rank(call, first + 3, processes), call.number(first + 4, "the tag")
-    call.run.world.found.said.add(("message", context, peer))
+    call.run.world.found.said.add(("message", context, peer, call.run.process, tag))
     return None if peer is None else (Telling(("message", context, tag), "message"), peer, collective_message(call, first))
 
 
-def _received_message(call: CallContext, first: int, communicator_at: int) -> _Party | None:
+def _received_message(call: CallContext, first: int, communicator_at: int, status: int | None = None) -> _Party | None:
+    """Return the message that a call receives, and store its status where an argument says; None for one from nobody."""
     context, processes = communicator(call, communicator_at)
-    peer, tag = process_of_rank(call, first + 3, processes), call.number(first + 4, "the tag")
-    if tag < 0:
-        raise Refusal("RR814", "MPI_ANY_TAG is not modelled", "the tag that is sent")
-    return None if peer is None else (Telling(("message", context, tag), "message"), peer, collective_message(call, first))
+    any_source, tag = call.number(first + 3, "the rank") == ANY, call.number(first + 4, "the tag")
+    peer = None if any_source else process_of_rank(call, first + 3, processes)
+    if any_source or (tag == ANY and peer is not None):
+        peer, tag = _the_only(call, context, [peer] if peer is not None else processes, tag)
+    message = None if peer is None else collective_message(call, first)
+    if status is not None and known_scalar(call.arguments[status]) not in (0, STATUS_IGNORE):
+        told = (NUMBERS["PROC_NULL"], ANY) if peer is None else (processes.index(peer), tag)
+        for offset, value in zip((0, 4, 12), (*told, 0 if message is None else message[1]), strict=True):
+            call.set_private(further(call.arguments[status], offset), 4, value, "this status")
+    return None if peer is None else (Telling(("message", context, tag), "message"), peer, message)
+
+
+def _the_only(call: CallContext, context: str, peers: Sequence[str], tag: int) -> tuple[str, int]:
+    """Return the process that sends and the tag, which are any in a call: those of all messages to this process that fit, if
+    they are the same. Where none is sent, a message is awaited that never comes. Raises Refusal where there are several."""
+    own = call.run.process
+    sent = {
+        each[3:] for each in call.run.world.known.said if isinstance(each, tuple) and each[:3] == ("message", context, own)
+    }
+    fitting = sorted((str(source), int(at)) for source, at in sent if source in peers and tag in (ANY, at))
+    if len(fitting) > 1:
+        which = "MPI_ANY_SOURCE" if len({source for source, _ in fitting}) > 1 else "MPI_ANY_TAG"
+        remedy = "the rank and the tag that are meant; `messages check` has any, for messages alone"
+        raise Refusal("RR814", f"{which} is not modelled where several are sent", remedy)
+    return fitting[0] if fitting else (next((each for each in peers if each != own), own), ANY)
 
 
 def _ended(call: CallContext, found: list[ThreadStatement]) -> Result:
@@ -61,13 +87,13 @@ def _sent(call: CallContext, first: int, communicator_at: int) -> list[ThreadSta
     return [] if found is None else tell(call, *found)
 
 
-def _heard(call: CallContext, first: int, communicator_at: int) -> list[ThreadStatement]:
-    found = _received_message(call, first, communicator_at)
+def _heard(call: CallContext, first: int, communicator_at: int, status: int) -> list[ThreadStatement]:
+    found = _received_message(call, first, communicator_at, status)
     return [] if found is None else hear(call, *found)
 
 
 def _sendrecv(call: CallContext) -> Result:
-    return _ended(call, [*_sent(call, 0, 10), *_heard(call, 5, 10)])
+    return _ended(call, [*_sent(call, 0, 10), *_heard(call, 5, 10, 11)])
 
 
 # requests
@@ -141,7 +167,8 @@ def look_for_message(call: CallContext, slot: int) -> Result:
 def _iprobe(call: CallContext) -> Result:
     """`MPI_Iprobe`: source, tag, communicator, whether there is a message. There is none where none is ever sent."""
     context, _ = communicator(call, 2)
-    if ("message", context, call.run.process) in call.run.world.known.said:
+    to_this = ("message", context, call.run.process)
+    if any(isinstance(each, tuple) and each[:3] == to_this for each in call.run.world.known.said):
         raise not_modelled(call, "it is where no message is sent to the process that asks; MPI_Recv is")
     call.set_private(call.arguments[3], 4, 0, "the answer")
     return 0
@@ -149,7 +176,7 @@ def _iprobe(call: CallContext) -> Result:
 
 MESSAGES: Final[dict[str, Handler]] = {
     "MPI_Send": lambda call: _ended(call, _sent(call, 0, 5)),
-    "MPI_Recv": lambda call: _ended(call, _heard(call, 0, 5)),
+    "MPI_Recv": lambda call: _ended(call, _heard(call, 0, 5, 6)),
     "MPI_Sendrecv": _sendrecv,
     "MPI_Isend": _isend,
     "MPI_Irecv": _irecv,
