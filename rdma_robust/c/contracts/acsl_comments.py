@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, cast
 
 from lark import Token
 
@@ -42,12 +42,12 @@ class LoopClause:
 
 @dataclass(frozen=True, slots=True)
 class ValidTerm:
-    """`\\valid(pointer + (low .. high))`, without a range of one element; of `count` elements from 0 in MPI's form."""
+    """`\\valid(pointer + (low .. high))`, without a range of one element; in MPI's form with the datatypes that it names."""
 
     pointer: ast.Ident
     low: object
     high: object
-    count: object = None
+    datatypes: tuple[ast.Ident, ...] = ()
     span: Span = field(default=NO_SPAN, compare=False)
 
 
@@ -57,6 +57,55 @@ class PointedTerm:
 
     pointer: object
     span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RegionTerm:
+    """`\\mpi_region(pointer + start, count, datatype)`, or with an operation `\\mpi_reduce` of it."""
+
+    pointer: ast.Ident
+    start: object
+    count: object
+    datatypes: tuple[ast.Ident, ...]
+    operation: ast.Ident | None = None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+    @property
+    def last(self) -> object:
+        """Return where the last element is."""
+        end = self.count if self.start is None else binary_term("+", self.start, self.count, self.span)
+        return binary_term("-", end, ast.NumberLiteral(1, self.span), self.span)
+
+
+@dataclass(frozen=True, slots=True)
+class EqualRegions:
+    """`\\mpi_equals(left, right)`."""
+
+    left: object
+    right: object
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ExtentTerm:
+    """`\\mpi_extent(datatype)`."""
+
+    datatype: ast.Ident
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pointer:
+    """A pointer, how many elements it is moved, and the datatypes that say so."""
+
+    name: ast.Ident
+    moved: object = None
+    datatypes: tuple[ast.Ident, ...] = ()
+
+
+def binary_term(op: str, left: object, right: object, span: Span) -> ast.Binary:
+    """Return an operator with its operands."""
+    return ast.Binary(op, left, right, span)  # type: ignore[arg-type]
 
 
 Clause = contracts.Part | Universe | LoopClause
@@ -96,15 +145,46 @@ class AcslBuilder(MessageBuilder):
         _, _, name, _, _, low, _, high, *_ = parts
         return contracts.CellsOf(ident_of(name), low, high, span_from(parts[0], parts[-1]))
 
+    def cells_of_region(self, parts: list[Part]) -> object:
+        return parts[0]
+
+    def assigns(self, parts: list[Part]) -> contracts.AssignsLine:
+        cells = tuple(each for each in parts if isinstance(each, contracts.CellsOf | RegionTerm))
+        return contracts.AssignsLine(cast(tuple[contracts.CellsOf, ...], cells), span_from(parts[0], last_of(parts)))
+
     def pointed(self, parts: list[Part]) -> PointedTerm:
         return PointedTerm(parts[1], span_from(parts[0], parts[1]))
 
     def valid(self, parts: list[Part]) -> ValidTerm:
         name, low, high = parts[2], parts[5], parts[7]
-        return ValidTerm(ident_of(name), low, high, None, span_from(parts[0], parts[-1]))
+        return ValidTerm(ident_of(name), low, high, (), span_from(parts[0], parts[-1]))
 
     def mpi_valid(self, parts: list[Part]) -> ValidTerm:
-        return ValidTerm(ident_of(parts[2]), None, None, parts[4], span_from(parts[0], parts[-1]))
+        found = cast(RegionTerm, parts[2])
+        low = ast.NumberLiteral(0) if found.start is None else found.start
+        return ValidTerm(found.pointer, low, found.last, found.datatypes, span_from(parts[0], parts[-1]))
+
+    def pointer(self, parts: list[Part]) -> _Pointer:
+        return _Pointer(ident_of(parts[0]), parts[2])
+
+    def moved_pointer(self, parts: list[Part]) -> _Pointer:
+        before, by = cast(_Pointer, parts[2]), parts[4]
+        moved = by if before.moved is None else binary_term("+", before.moved, by, span_from(parts[0], parts[-1]))
+        return _Pointer(before.name, moved, (*before.datatypes, ident_of(parts[6])))
+
+    def elements(self, parts: list[Part]) -> RegionTerm:
+        at = cast(_Pointer, parts[0])
+        return RegionTerm(at.name, at.moved, parts[2], (*at.datatypes, ident_of(parts[4])), None, at.name.span)
+
+    def region(self, parts: list[Part]) -> RegionTerm:
+        operation = ident_of(parts[4]) if str(parts[0]) == "\\mpi_reduce" else None
+        return replace(cast(RegionTerm, parts[2]), operation=operation, span=span_from(parts[0], parts[-1]))
+
+    def equal_regions(self, parts: list[Part]) -> EqualRegions:
+        return EqualRegions(parts[2], parts[4], span_from(parts[0], parts[-1]))
+
+    def extent(self, parts: list[Part]) -> ExtentTerm:
+        return ExtentTerm(ident_of(parts[2]), span_from(parts[0], parts[-1]))
 
     def of_processes(self, parts: list[Part]) -> contracts.OverRange:
         return ranged(super().of_processes(parts))

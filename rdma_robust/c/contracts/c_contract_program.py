@@ -10,6 +10,7 @@ from typing import Final
 
 from rdma_robust.c.code import SourcePlace
 from rdma_robust.c.contracts.acsl_comments import AcslComment, Universe, read_comment
+from rdma_robust.c.contracts.acsl_regions import RegionReader
 from rdma_robust.c.contracts.body_collectives import NEEDED
 from rdma_robust.c.contracts.body_messages import MPI_CALLS, receives_from_any
 from rdma_robust.c.contracts.body_statements import BodyReader
@@ -271,8 +272,8 @@ class _FileReader:
         body.has_any_tag = "MPI_ANY_TAG" in self.text
         span = self._name_span(function)
         lengths = {name: size for name, each in used.items() if (size := _length(each)) is not None}
-        arrays = frozenset(name for name, each in used.items() if is_pointer(each.type))
-        reader = ClauseReader(function, self.report, span, lengths, arrays, frozenset(self._known_constants))
+        regions = RegionReader(_element_sizes(function, used), self.report)
+        reader = ClauseReader(function, self.report, span, lengths, regions, frozenset(self._known_constants))
         comment = self.contracts[self.start(function.cursor)][1] if has_contract else None
         contract = None if comment is None else reader.contract(comment)
         body.loop_contract = LoopReader(self.loops, self.start, reader, body, contract).contract
@@ -303,6 +304,18 @@ class _FileReader:
 def _called(function: Cursor) -> set[str]:
     """Return the names of what a function calls."""
     return {str(each.spelling) for each in function.walk_preorder() if cursor_kind(each) == "CALL_EXPR"}
+
+
+def _element_sizes(function: CFunction, used: Mapping[str, Cursor]) -> dict[str, int]:
+    """Return how many bytes an element of each array has that a function reaches by a name."""
+    parameters = {str(each.spelling): each for each in function.cursor.get_arguments()}
+    found: dict[str, int] = {}
+    for name, each in ({**used, **parameters}).items():
+        if is_pointer(each.type):
+            canonical = each.type.get_canonical()
+            element = canonical.get_pointee() if canonical.kind.name == "POINTER" else canonical.element_type
+            found[name] = c_type(element).size
+    return found
 
 
 def _length(declared: Cursor) -> int | None:

@@ -12,12 +12,17 @@ from typing import Any, Final, cast
 
 from rdma_robust.c.contracts.acsl_comments import (
     AcslComment,
+    EqualRegions,
+    ExtentTerm,
     LoopClause,
     PointedTerm,
+    RegionTerm,
     Universe,
     ValidTerm,
+    binary_term,
     check_universe,
 )
+from rdma_robust.c.contracts.acsl_regions import RegionReader
 from rdma_robust.c.contracts.c_functions import CFunction
 from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import Span
@@ -46,7 +51,7 @@ class ClauseReader:
     report: Reporter
     span: Span
     lengths: Mapping[str, int]
-    arrays: frozenset[str]
+    regions: RegionReader
     constants: frozenset[str]
     renamed: Mapping[str, str] = field(default_factory=dict)
 
@@ -71,6 +76,8 @@ class ClauseReader:
                     sections.append(_Section(universe=item))
                 case contracts.BehaviorHead():
                     sections.append(_Section(item, sections[-1].universe))
+                case contracts.AssignsLine(cells):
+                    sections[-1].parts.append(replace(item, cells=tuple(self.regions.cells(each) for each in cells)))
                 case LoopClause(span=span):
                     self.report.error("RR963", span, "`loop` stands before functions", hint=_HEADLESS)
                 case _:
@@ -134,7 +141,7 @@ class ClauseReader:
         """Return that elements are as they were which `assigns` does not name."""
         at = contracts.NameTerm(ast.Ident("$at", span), span)
         before = contracts.NameTerm(ast.Ident(out, span), span)
-        same = _binary(
+        same = binary_term(
             "==", contracts.CellTerm(self._final(out, span), at, span), contracts.CellTerm(before, at, span), span
         )
         for cells in (one for line in lines for one in line.cells if one.name.text == out):
@@ -142,9 +149,9 @@ class ClauseReader:
                 return ast.NumberLiteral(1, span)
             low = contracts.AtEntry(self._term(cells.low, final=False), span=span)
             high = low if cells.high is None else contracts.AtEntry(self._term(cells.high, final=False), span=span)
-            named = _binary("&&", _binary("<=", low, at, span), _binary("<=", at, high, span), span)
-            same = _binary("||", named, same, span)
-        last = _binary("-", _length(before, span), ast.NumberLiteral(1, span), span)
+            named = binary_term("&&", binary_term("<=", low, at, span), binary_term("<=", at, high, span), span)
+            same = binary_term("||", named, same, span)
+        last = binary_term("-", _length(before, span), ast.NumberLiteral(1, span), span)
         return contracts.OverRange("forall", at.name, ast.NumberLiteral(0, span), last, same, span)
 
     def _implied(self, sections: Sequence[_Section]) -> list[contracts.Part]:
@@ -161,10 +168,10 @@ class ClauseReader:
         found += [each for each in self._valid_bounds(sections, bounded) if each is not None]
         if own.gives_several:
             total = ast.NumberLiteral(len(own.outs) + own.has_value, span)
-            found.append(_ensures(_binary("==", _length(contracts.ResultWord(span), span), total, span), span))
+            found.append(_ensures(binary_term("==", _length(contracts.ResultWord(span), span), total, span), span))
         for out in own.outs:
             before = _length(contracts.NameTerm(ast.Ident(out, span), span), span)
-            found.append(_ensures(_binary("==", _length(self._final(out, span), span), before, span), span))
+            found.append(_ensures(binary_term("==", _length(self._final(out, span), span), before, span), span))
         return found
 
     def _valid_bounds(
@@ -209,6 +216,14 @@ class ClauseReader:
                 return contracts.CellTerm(self._term(pointer, final=final), ast.NumberLiteral(0, span), span)
             case ValidTerm():
                 return self._valid(node, final=final)
+            case EqualRegions():
+                return self._term(self.regions.equal(node), final=final)
+            case contracts.AgreeTerm() if (made := self.regions.agreed(node)) is not node:
+                return self._term(made, final=final)
+            case RegionTerm():
+                return self.regions.alone(node)
+            case ExtentTerm():
+                return self.regions.extent(node)
             case contracts.AtEntry(value):
                 return replace(node, value=self._term(value, final=False))
             case contracts.OverRange(low=None, span=span):
@@ -244,20 +259,22 @@ class ClauseReader:
 
     def _valid(self, term: ValidTerm, *, final: bool) -> object:
         """Return that an array has the elements that `\\valid` names."""
-        name, span = term.pointer.text, term.span
-        if name not in self.function.pointers and name not in self.arrays:
-            self.report.error("RR963", term.pointer.span, f"{quote(name)} is no pointer to numbers that is known here")
+        span = term.span
+        if not self.regions.is_known(term):
             return ast.NumberLiteral(1, span)
-        if term.low is not None and term.low != ast.NumberLiteral(0):
-            hint = "write `\\valid(p + (0 .. n - 1))`"
-            self.report.error("RR963", span, "elements that do not begin with the first are not read", hint=hint)
+        if isinstance(term.low, ast.Unary):
+            hint = "a pointer is to the first element that the function uses"
+            self.report.error("RR963", span, "elements in front of a pointer are not read", hint=hint)
         array = self._term(contracts.NameTerm(term.pointer, span), final=final)
-        return _binary(">=", _length(array, span), self._term(self._count(term), final=False), span)
+        there = binary_term(">=", _length(array, span), self._term(self._count(term), final=False), span)
+        if term.low in (None, ast.NumberLiteral(0)):
+            return there
+        low, high = (self._term(each, final=False) for each in (term.low, term.high))
+        there = binary_term("&&", binary_term("<=", ast.NumberLiteral(0, span), low, span), there, span)
+        return binary_term("||", binary_term("<", high, low, span), there, span)
 
     def _count(self, term: ValidTerm) -> object:
         """Return how many elements `\\valid` names."""
-        if term.count is not None:
-            return term.count
         if term.high is None:
             return ast.NumberLiteral(1, term.span)
         match term.high:
@@ -266,11 +283,7 @@ class ClauseReader:
             case ast.NumberLiteral(value):
                 return ast.NumberLiteral(value + 1, term.span)
             case _:
-                return _binary("+", term.high, ast.NumberLiteral(1, term.span), term.span)
-
-
-def _binary(op: str, left: object, right: object, span: Span) -> ast.Binary:
-    return ast.Binary(op, left, right, span)  # type: ignore[arg-type]
+                return binary_term("+", term.high, ast.NumberLiteral(1, term.span), term.span)
 
 
 def _length(array: object, span: Span) -> tree.FunctionCall:
@@ -311,6 +324,6 @@ def _substituted(
         case ast.Binary("+" | "*" | "-" as op, left, right, span):
             first = _substituted(left, bounded, constants, which)
             second = _substituted(right, bounded, constants, 1 - which if op == "-" else which)
-            return None if first is None or second is None else _binary(op, first, second, span)
+            return None if first is None or second is None else binary_term(op, first, second, span)
         case _:
             return None
