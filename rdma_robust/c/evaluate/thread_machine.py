@@ -271,14 +271,17 @@ class ThreadMachine(ThreadRun):
             frame.at = each.then if way else each.otherwise
             return None
         if not way.anything and not way.is_random:
-            raise Refusal(
-                "RR819",
-                f"which way to go depends on {way.reason}, which is not known here",
-                "RR_ASSUME(condition) says what holds, RR_INSTEAD gives a body, RR_ANY takes both ways",
-            )
+            self.undecided(state, each, way)
+            return None
         chain, reason = self.chain(state), "a local of RR_ANY" if way.anything else way.reason
         self.world.remark("RR846", f"both ways are taken where a branch depends on {reason}", chain)
         return [ThreadStep((), chain, way) for way in state.both_ways(each, is_random=way.is_random)]
+
+    def undecided(self, _state: State, _branch: Branch, way: UnknownValue, /) -> None:
+        """Go on behind a branch of which the way is not known. Raises Refusal where that is not possible."""
+        said = f"which way to go depends on {way.reason}, which is not known here"
+        hint = "RR_ASSUME(condition) says what holds, RR_INSTEAD gives a body, RR_ANY takes both ways"
+        raise Refusal("RR819", said, hint)
 
     def _return(self, state: State, frame: Frame, each: FunctionReturn) -> list[ThreadStep] | None:
         value: Value = 0 if each.value is None else frame.registers[each.value]

@@ -10,12 +10,13 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from rdma_robust.c.code import Call
-from rdma_robust.c.evaluate.c_values import Object, UnknownValue
+from rdma_robust.c.evaluate.c_values import UnknownValue
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.state import State
 from rdma_robust.c.libraries.mpi import NUMBERS
 from rdma_robust.c.lock_step.call_arguments import count_at
+from rdma_robust.c.lock_step.memory_changes import Change, memory_changes
 from rdma_robust.c.lock_step.probe_calls import probed
 from rdma_robust.c.lock_step.rank_machine import Blocked, RankMachine, WrongCallError, rank_of
 from rdma_robust.c.lock_step.request_calls import all_tested, wait_for_all, wait_for_any, wait_for_some
@@ -25,7 +26,6 @@ _STEPS: Final = 20_000
 _ROUNDS: Final = 6
 _HARMLESS: Final = frozenset(("usleep", "sleep", "nanosleep", "sched_yield", "printf", "fflush", "MPI_Wtime"))
 """Calls of libraries in a round that change nothing."""
-Change = tuple[Object, int, int]
 
 
 def _round(rank: RankMachine, state: State) -> bool:
@@ -48,18 +48,6 @@ def _round(rank: RankMachine, state: State) -> bool:
         if rank.execute(state) is not None:
             return False
     return False
-
-
-def memory_changes(before: State, after: State) -> list[Change]:
-    """Return the memory in which two states differ."""
-    found: list[Change] = []
-    for name, block in after.memory.items():
-        old = before.memory.get(name)
-        if old is None or old.key() == block.key():
-            continue
-        places = {(at, size) for at, (size, _) in (*old.cells.items(), *block.cells.items())}
-        found += [(name, at, size) for at, size in places if old.read(at, size, "") != block.read(at, size, "")]
-    return found
 
 
 def _is_wait(call: CallContext, failing: Mapping[int, int]) -> bool:

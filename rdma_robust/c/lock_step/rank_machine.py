@@ -15,10 +15,10 @@ from rdma_robust.c.evaluate.refused_code import Refusal, diagnostic, span_of
 from rdma_robust.c.evaluate.round_facts import World
 from rdma_robust.c.evaluate.silent_code import silent_run
 from rdma_robust.c.evaluate.state import State
-from rdma_robust.c.evaluate.thread_machine import ThreadMachine
 from rdma_robust.c.lock_step.channels import Answer, Channels, Message, OpenQuestion
 from rdma_robust.c.lock_step.grids import Grid, NeighbourGraph
 from rdma_robust.c.lock_step.message_layouts import BufferLayout, MessageData
+from rdma_robust.c.lock_step.open_branches import BothWaysMachine
 from rdma_robust.c.lock_step.own_windows import OwnWindow
 from rdma_robust.c.lock_step.request_records import ActiveUse, RequestRecord
 from rdma_robust.c.lock_step.window_conflicts import Clock, WindowAccess, WindowAccesses
@@ -96,7 +96,7 @@ class RankWorld:
         return self.span(span_of(chain))
 
 
-class RankMachine(ThreadMachine):
+class RankMachine(BothWaysMachine):
     """A process in execution: it runs until it needs something of another one."""
 
     def __init__(self, world: World, job: RankWorld, number: int, library: Mapping[str, Handler]) -> None:
@@ -138,7 +138,7 @@ class RankMachine(ThreadMachine):
         moved = False
         try:
             while self.is_running:
-                self._count()
+                self.count_step()
                 if moved:
                     self.job.steps += silent_run(self, self.state, self._addresses, STEPS - self.job.steps)
                 top = self.state.frames[-1]
@@ -155,14 +155,12 @@ class RankMachine(ThreadMachine):
             self.refuse(refusal, self.chain(self.state))
         return moved
 
-    def _count(self) -> None:
+    def count_step(self) -> None:
+        """Count a step, if it is followed."""
         self.job.steps += 1
         if self.job.steps > STEPS:
-            raise Refusal(
-                "RR817",
-                f"the processes take more than {STEPS:,} steps until here, and no more are followed",
-                "smaller bounds",
-            )
+            said = f"the processes take more than {STEPS:,} steps until here, and no more are followed"
+            raise Refusal("RR817", said, "smaller bounds")
 
     def _take(self, steps: Sequence[ThreadStep]) -> None:
         """Take steps that the evaluator gives: the end, or what messages do not have."""
@@ -196,11 +194,13 @@ class RankMachine(ThreadMachine):
 
     def emit(self, *statements: mp.Statement) -> int:
         """Add statements; return the place of the first."""
+        self.check_loud()
         self.statements += statements
         return len(self.statements) - len(statements)
 
     def wrong(self, kind: str, text: str, chain: Chain, *, ends: bool = False) -> None:
         """Say that something is wrong, once for each place: where a run gets here, a claim is violated."""
+        self.check_loud()
         span = self.job.place(chain)
         ranks = self.job.found.setdefault(span, {}).setdefault((kind, text), [])
         if self.number not in ranks:
@@ -261,11 +261,8 @@ class RankMachine(ThreadMachine):
         """A test fails. Raises Refusal where it has failed too often at its place."""
         self.failed[chain] += 1
         if self.failed[chain] > FAILING:
-            raise Refusal(
-                "RR817",
-                f"`{name}` fails more than {FAILING} times, and no more are followed",
-                "a wait, or a loop that only tests: while (!flag) MPI_Test(&request, &flag, &status);",
-            )
+            hint = "a wait, or a loop that only tests: while (!flag) MPI_Test(&request, &flag, &status);"
+            raise Refusal("RR817", f"`{name}` fails more than {FAILING} times, and no more are followed", hint)
 
     # requests
 
@@ -311,6 +308,7 @@ class RankMachine(ThreadMachine):
                 text = f"`{name.name}` is {done} while {use.call} of line {use.line} is active"
                 self.wrong("buffer-race", text, self.chain(state))
         if name in self.exposed:
+            self.check_loud()
             self._note_own(state, name, offset, size, is_write=is_write)
 
     def is_watched(self, name: Object, /) -> bool:
@@ -383,6 +381,7 @@ class RankMachine(ThreadMachine):
     def _known_call(self, state: State, each: Call, arguments: list[Value], name: str) -> list[ThreadStep] | None:
         """Make a call of a library. It changes the state itself: a call that is blocked has changed nothing, and evaluation
         does not go on behind other exceptions."""
+        self.check_call(name)
         call = CallContext(self, state, state.frames[-1], each, arguments, name, self.chain(state), self.push)
         found = self.library[name](call)
         if isinstance(found, list):

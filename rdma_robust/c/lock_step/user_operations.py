@@ -13,8 +13,8 @@ from rdma_robust.c.evaluate.memory import ObjectBytes
 from rdma_robust.c.evaluate.mpi.datatypes import Datatype
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.state import State
+from rdma_robust.c.lock_step.memory_changes import memory_changes
 from rdma_robust.c.lock_step.message_layouts import BufferLayout, MessageData, delivered_into, message_data
-from rdma_robust.c.lock_step.polling_calls import memory_changes
 from rdma_robust.c.lock_step.rank_machine import RankMachine, rank_of
 
 _STEPS: Final = 1_000_000
