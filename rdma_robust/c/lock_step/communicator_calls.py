@@ -9,6 +9,7 @@ from typing import Final
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result
 from rdma_robust.c.evaluate.mpi.mpi_calls import MPI
 from rdma_robust.c.evaluate.one_sided.spmd import store_handle
+from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.libraries.mpi import NUMBERS
 from rdma_robust.c.lock_step.call_arguments import BETWEEN, communicator_at, group_members, peer_at, tag_at, wrong
 from rdma_robust.c.lock_step.channels import Communicator
@@ -84,6 +85,13 @@ def _constructor(
 
 def _split_said(call: CallContext, group: Communicator) -> object:
     return call.number(1, "the colour"), call.number(2, "the key"), group.rank(rank_of(call).number)
+
+
+def _split_type_said(call: CallContext, group: Communicator) -> object:
+    """All processes are of one machine, and so share memory."""
+    if call.number(1, "the kind of split") not in (NUMBERS["COMM_TYPE_SHARED"], NUMBERS["UNDEFINED"]):
+        raise Refusal("RR814", "this kind of split is not modelled", "MPI_COMM_TYPE_SHARED")
+    return _split_said(call, group)
 
 
 def _split_made(call: CallContext, told: dict[int, object]) -> NewCommunicator | None:
@@ -268,6 +276,7 @@ COMMUNICATOR_CALLS: Final[dict[str, Handler]] = {
     "MPI_Comm_size": _number(lambda _, group: len(group.members)),
     "MPI_Comm_dup": _constructor(lambda *_: None, _dup_made, has_two_groups=True),
     "MPI_Comm_split": _constructor(_split_said, _split_made, has_two_groups=True),
+    "MPI_Comm_split_type": _constructor(_split_type_said, _split_made),
     "MPI_Cart_create": _constructor(grid_said, _topology_made("cart")),
     "MPI_Graph_create": _constructor(graph_said, _topology_made("graph")),
     "MPI_Dist_graph_create": _constructor(edges_said, _edges_made(graph_of_edges)),

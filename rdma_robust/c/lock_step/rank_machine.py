@@ -115,6 +115,7 @@ class RankMachine(BothWaysMachine):
         self.clock = [int(each == number) for each in range(job.processes)]
         self.windows: dict[str, OwnWindow] = {}
         self.making: OwnWindow | None = None
+        self.attached: tuple[Value, ...] = ()
         self.joining: str | None = None
         self.exposed: dict[Object, tuple[OwnWindow, ...]] = {}
         self.partly: dict[frozenset[int], int] = {}

@@ -288,11 +288,12 @@ def _started(call: CallContext, count: int, index: int) -> Result:
 
 
 def _request_free(call: CallContext) -> Result:
-    """A request that is active goes on, and nobody can wait for it."""
+    """A request that is active goes on, and nobody can wait for it: what it receives may be there at any time, and what it
+    sends may never be changed any more, unless it sends a copy."""
     rank, record = rank_of(call), _record(call, 0)
     if record is None:
         raise wrong(call, "invalid-request", "the request is MPI_REQUEST_NULL")
-    if record.is_active and record.call not in ("MPI_Ibsend", "MPI_Bsend_init"):  # a copy of the buffer is what they send
+    if record.is_active and not record.call.lower().removesuffix("_init").endswith("send"):
         said = (
             f"{call.name}: the request of {record.call} (line {record.chain[0].line}) is active, and nobody can wait for it"
         )

@@ -14,6 +14,7 @@ from rdma_robust.c.lock_step.call_arguments import PROC_NULL, communicator_at, g
 from rdma_robust.c.lock_step.channels import Communicator
 from rdma_robust.c.lock_step.collective_entries import all_enter
 from rdma_robust.c.lock_step.message_calls import exchange_signals
+from rdma_robust.c.lock_step.own_handles import making
 from rdma_robust.c.lock_step.own_windows import OwnWindow
 from rdma_robust.c.lock_step.rank_machine import RankMachine, rank_of
 
@@ -282,10 +283,17 @@ def _sync(call: CallContext) -> Result:
     return 0
 
 
+def _group(call: CallContext) -> Result:
+    members = window_at(call, 0).group.members
+    store_handle(call, call.arguments[1], "group", tuple(f"P{each}" for each in members))
+    return 0
+
+
 _EPOCHS: Final[dict[str, Callable[[CallContext], Result]]] = {
     "create": _create, "allocate": _allocate, "free": _free, "fence": _fence, "lock": _lock, "unlock": _unlock,
     "lock_all": _lock_all, "unlock_all": _unlock_all, "post": _post, "start": _start, "complete": _complete, "wait": _wait,
     "sync": _sync, "flush": _flush(of_all=False, only_here=False), "flush_all": _flush(of_all=True, only_here=False),
+    "get_group": making("group", _group),
     "flush_local": _flush(of_all=False, only_here=True), "flush_local_all": _flush(of_all=True, only_here=True),
 }  # fmt: skip
 WINDOW_CALLS: Final[dict[str, Handler]] = {f"MPI_Win_{name}": handler for name, handler in _EPOCHS.items()}

@@ -205,6 +205,19 @@ def _is_main(call: CallContext) -> Result:
     return 0
 
 
+def _attach(call: CallContext) -> Result:
+    rank_of(call).attached = call.arguments[0], call.arguments[1]
+    return 0
+
+
+def _detach(call: CallContext) -> Result:
+    """Where the address of the buffer goes, and its size."""
+    for argument, size, value in zip(call.arguments, (8, 4), rank_of(call).attached, strict=False):
+        call.set_private(argument, size, value, "the buffer that was attached")
+    rank_of(call).attached = ()
+    return 0
+
+
 def _processor_name(call: CallContext) -> Result:
     name, offset = call.address(0, "the name")
     for at, each in enumerate(b"node\0"):
@@ -253,7 +266,7 @@ _TYPES: Final = {
     for name, handler in DATATYPES.items()
 }  # fmt: skip
 _IDLE: Final = """
-Info_create Info_set Info_free Errhandler_free Comm_set_errhandler Comm_set_name Free_mem Buffer_attach Buffer_detach
+Info_create Info_set Info_free Errhandler_free Comm_set_errhandler Comm_set_name Free_mem
 Win_set_errhandler Win_set_name Type_set_name
 """
 _CALLS: Final[dict[str, Handler]] = {
@@ -279,6 +292,8 @@ _CALLS: Final[dict[str, Handler]] = {
     "MPI_Op_create": making("operation", _op_create),
     "MPI_Op_commutative": _op_commutative,
     "MPI_Op_free": freeing("operation", "operation"),
+    "MPI_Buffer_attach": _attach,
+    "MPI_Buffer_detach": _detach,
     "MPI_Get_processor_name": _processor_name,
     "MPI_Comm_get_attr": _attribute,
     "MPI_Is_thread_main": _is_main,

@@ -185,9 +185,13 @@ def _indexed(is_in_bytes: bool) -> Callable[[CallContext], list[_Part]]:
     return parts
 
 
-def _block(call: CallContext) -> list[_Part]:
-    kind, length = datatype(call, 3), _count(call, 1)
-    return [(kind, at * kind.extent, length) for at in _list(call, 2, _count(call), 4)]
+def _block(is_in_bytes: bool) -> Callable[[CallContext], list[_Part]]:
+    def parts(call: CallContext) -> list[_Part]:
+        kind, length = datatype(call, 3), _count(call, 1)
+        step, size = (1, 8) if is_in_bytes else (kind.extent, 4)
+        return [(kind, at * step, length) for at in _list(call, 2, _count(call), size)]
+
+    return parts
 
 
 def _struct(call: CallContext) -> list[_Part]:
@@ -284,7 +288,8 @@ DATATYPES: Final[dict[str, Handler]] = {
     "MPI_Type_create_hvector": _constructor(_vector(is_in_bytes=True)),
     "MPI_Type_indexed": _constructor(_indexed(is_in_bytes=False)),
     "MPI_Type_create_hindexed": _constructor(_indexed(is_in_bytes=True)),
-    "MPI_Type_create_indexed_block": _constructor(_block),
+    "MPI_Type_create_indexed_block": _constructor(_block(is_in_bytes=False)),
+    "MPI_Type_create_hindexed_block": _constructor(_block(is_in_bytes=True)),
     "MPI_Type_create_struct": _constructor(_struct),
     "MPI_Type_create_subarray": _subarray,
     "MPI_Type_create_resized": _resized,
