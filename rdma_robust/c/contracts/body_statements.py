@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from rdma_robust.c.contracts.block_writer import BlockWriter, no_value, register_element
+from rdma_robust.c.contracts.body_jumps import LOOPS_AND_JUMPS, exits_of, not_left
 from rdma_robust.c.contracts.body_values import (
     ASSIGN,
-    OPERATORS,
     Memory,
     UnreadCodeError,
     ValueReader,
@@ -18,20 +19,17 @@ from rdma_robust.c.contracts.body_values import (
     handle_value,
     is_pointer,
     named_register,
-    names_variable,
     number_operand,
 )
 from rdma_robust.c.contracts.c_functions import WORLD, CFunction
 from rdma_robust.c.contracts.function_calls import call_function
 from rdma_robust.c.contracts.local_variables import allocate, declare
 from rdma_robust.c.front.cursors import bare, c_type, children, cursor_kind, expressions
-from rdma_robust.c.front.libclang import Cursor, binary_kind, initial_expression, unary_kind
-from rdma_robust.c.front.statement_code import parts_of_for
+from rdma_robust.c.front.libclang import Cursor, binary_kind, unary_kind
 from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import Span
 from rdma_robust.language.syntax import ast
 from rdma_robust.messages.language import message_tree as tree
-from rdma_robust.messages.language.message_parts import assigned_names, function_calls_in
 
 _STEPS: Final = {1: "+", 2: "-", 3: "+", 4: "-"}
 _COMPOUND: Final = {23: "*", 24: "/", 25: "%", 26: "+", 27: "-"}
@@ -60,6 +58,8 @@ class BodyReader(BlockWriter):
     globals: frozenset[str] = frozenset()
     loop_contract: Callable[[Cursor], object] = _no_contract
     datatypes: dict[str, Span] = field(default_factory=dict)
+    exits: Mapping[str, tree.IndexedName] = field(default_factory=dict)
+    """The registers that say how a loop or `switch` was left, by `break` and `continue`."""
     has_no_process: bool = False
     has_any_source: bool = False
     has_any_tag: bool = False
@@ -94,10 +94,13 @@ class BodyReader(BlockWriter):
 
     # Statements.
 
-    def statement(self, cursor: Cursor) -> None:
-        """Append what a statement does. What is not read is reported, and left out."""
+    def statement(self, cursor: Cursor, behind: Sequence[Cursor] = ()) -> None:
+        """Append what a statement does, that stands before others. What is not read is reported, and left out."""
         try:
-            self._statement(cursor)
+            if cursor_kind(cursor) == "DECL_STMT":
+                declare(self, cursor, behind)
+            else:
+                self._statement(cursor)
         except UnreadCodeError as unread:
             self.report.error("RR964", unread.span, unread.message, hint=unread.hint)
 
@@ -114,15 +117,20 @@ class BodyReader(BlockWriter):
 
     def compound(self, cursor: Cursor) -> None:
         """Append the statements of a block."""
-        inner = children(cursor)
-        for place, each in enumerate(inner):
-            if cursor_kind(each) == "DECL_STMT":
-                try:
-                    declare(self, each, inner[place + 1 :])
-                except UnreadCodeError as unread:
-                    self.report.error("RR964", unread.span, unread.message, hint=unread.hint)
-            else:
-                self.statement(each)
+        names = dict(self.values.names)
+        try:
+            self.sequence(children(cursor))
+        finally:
+            self.values.names = names
+
+    def sequence(self, statements: Sequence[Cursor]) -> None:
+        """Append statements, those behind a jump only where it was not taken."""
+        for place, each in enumerate(statements, start=1):
+            behind = statements[place:]
+            self.statement(each, behind)
+            if behind and (leaves := exits_of(each)):
+                self.branch(not_left(self, leaves, self.at(each)), self.at(each), partial(self.sequence, behind))
+                return
 
     def body_of(self, cursor: Cursor) -> ast.Block:
         """Return a statement as a block."""
@@ -134,85 +142,13 @@ class BodyReader(BlockWriter):
         other = self.body_of(otherwise[0]) if otherwise else None
         self.emit(ast.If((arm,), other, self.at(cursor)))
 
-    def _condition(self, cursor: Cursor) -> tree.Operand:
-        """Return the condition of a loop, which is evaluated again: nothing is put before it."""
+    def condition(self, cursor: Cursor) -> tree.Operand:
+        """Return the value of an expression that is evaluated again or not always: nothing is put before it."""
         kept, self.values.chosen = self.values.chosen, None
         try:
             return self.values.value(cursor)
         finally:
             self.values.chosen = kept
-
-    def _while(self, cursor: Cursor) -> None:
-        condition, body = children(cursor)
-        made = tree.as_part(self._condition(condition))
-        self.emit(ast.While(made, self.body_of(body), self.at(cursor), self.loop_contract(cursor)))
-
-    def _do(self, cursor: Cursor) -> None:
-        body, condition = children(cursor)
-        span = self.at(cursor)
-        if self.loop_contract(cursor) is not None:
-            raise self.values.unread("contracts of `do` loops are not read", cursor, "write it with `while`")
-        first = self.register("$first", span, number_operand(1, span))
-
-        def inside() -> None:
-            self.assign(first, number_operand(0, span), span)
-            self.statement(body)
-
-        made = binary_operand("||", first, self._condition(condition), span)
-        self.emit(ast.While(tree.as_part(made), self.block(span, inside), span))
-
-    def _for(self, cursor: Cursor) -> None:
-        parts, body = parts_of_for(cursor)
-        if parts is None:
-            raise self.values.unread("which parts of this `for` are left out is not seen", cursor)
-        first, condition, more = parts
-        before = len(self.lines)
-        if first is not None:
-            self.statement(first)
-        span, contract = self.at(cursor), self.loop_contract(cursor)
-        block = self.body_of(body)
-        counted = None if first is None or condition is None else self._counter(first, condition, more, block)
-        if counted is not None:
-            name, low, high = counted
-            del self.lines[before:]
-            counter = ast.Ident(name, self.at(first))
-            self.emit(ast.For(counter, tree.as_part(low), tree.as_part(high), block, span, contract))
-            return
-
-        def inside() -> None:
-            self.lines += tree.lines(block)
-            if more is not None:
-                self.statement(more)
-
-        made = number_operand(1, span) if condition is None else self._condition(condition)
-        self.emit(ast.While(tree.as_part(made), self.block(span, inside), span, contract))
-
-    def _counter(
-        self, first: Cursor, condition: Cursor, more: Cursor | None, block: ast.Block
-    ) -> tuple[str, tree.Operand, tree.Operand] | None:
-        """Return the counter of a loop that counts up by one, its first and its last number; None for any other loop."""
-        declared = [each for each in children(first) if cursor_kind(each) == "VAR_DECL"]
-        asked = bare(condition)
-        if cursor_kind(first) != "DECL_STMT" or len(declared) != 1 or not _is_step(more, declared[0]):
-            return None
-        operator = OPERATORS.get(binary_kind(asked)) if cursor_kind(asked) == "BINARY_OPERATOR" else None
-        initial = initial_expression(declared[0])
-        if operator not in ("<", "<=") or initial is None or not names_variable(children(asked)[0], declared[0]):
-            return None
-        try:
-            low, high = self._condition(initial), self._condition(children(asked)[1])
-        except UnreadCodeError:
-            return None
-        name = self.values.names[declared[0].hash]
-        stored = assigned_names(block) | {name}
-        if name in assigned_names(block) or _mentioned(high) & (stored | self._changed_by_calls(block)):
-            return None
-        return name, low, high if operator == "<=" else binary_operand("-", high, number_operand(1, high.span), high.span)
-
-    def _changed_by_calls(self, block: ast.Block) -> frozenset[str]:
-        """Return the registers that functions may change which a block calls."""
-        called_here = {each.name.text for each in function_calls_in(block)} & self.functions.keys()
-        return self.globals if called_here else frozenset()
 
     def _return(self, cursor: Cursor) -> None:
         given, span = children(cursor), self.at(cursor)
@@ -301,7 +237,7 @@ class BodyReader(BlockWriter):
             if cursor_kind(each) in ("CONDITIONAL_OPERATOR", "IF_STMT"):
                 condition, *_, other = children(each)
                 if any(str(one.spelling) in _FAILING for one in other.walk_preorder()):
-                    self.emit(ast.Assert(tree.as_part(self._condition(condition)), self.at(cursor)))
+                    self.emit(ast.Assert(tree.as_part(self.condition(condition)), self.at(cursor)))
                     return True
         return False
 
@@ -343,31 +279,9 @@ class BodyReader(BlockWriter):
             raise self.values.unread(said, cursor, "a function with a contract uses one communicator")
 
 
-def _is_step(more: Cursor | None, declared: Cursor) -> bool:
-    """Return whether an expression makes a variable one more."""
-    found = None if more is None else bare(more)
-    is_step = found is not None and cursor_kind(found) == "UNARY_OPERATOR" and unary_kind(found) in (1, 3)
-    return is_step and names_variable(children(found)[0], declared)
-
-
-def _mentioned(operand: object) -> set[str]:
-    match operand:
-        case tree.IndexedName(name, indices):
-            return {name.text}.union(*map(_mentioned, indices))
-        case ast.Unary(_, inner):
-            return _mentioned(inner)
-        case ast.Binary(_, left, right):
-            return _mentioned(left) | _mentioned(right)
-        case _:
-            return set()
-
-
 _STATEMENTS: Final[Mapping[str, Callable[[BodyReader, Cursor], None]]] = {
     "COMPOUND_STMT": BodyReader.compound,
-    "DECL_STMT": declare,
     "IF_STMT": BodyReader._if,
-    "WHILE_STMT": BodyReader._while,
-    "DO_STMT": BodyReader._do,
-    "FOR_STMT": BodyReader._for,
     "RETURN_STMT": BodyReader._return,
+    **LOOPS_AND_JUMPS,
 }

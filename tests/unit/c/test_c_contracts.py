@@ -67,6 +67,10 @@ def test_what_is_expected(path: Path) -> None:
          "broadcast VIOLATED SGV"),
         ("regions", "i = 1; i <= n", "i = 0; i <= n", 1, "clear VIOLATED SGV"),
         ("regions", "a[i] = 0", "a[i + 1] = 0", 1, "clear VIOLATED RTE"),
+        ("search", "\t\tbreak;\n\t}\n\treturn place", "\t}\n\treturn place", 2, "find VIOLATED SGV"),
+        ("search", "continue;\n\t\tplace", "break;\n\t\tplace", 2, "find VIOLATED SGV"),
+        ("search", "\t\tw = v;\n\t\tbreak;\n", "", 2, "pass VIOLATED SGV"),
+        ("search", "STATUS_IGNORE);\n\t\tbreak;", "STATUS_IGNORE);", 2, "pass VIOLATED SGV"),
         ("sort", "i < size;", "i < size - 1;", 3, "sort VIOLATED PGV"),
     ],
 )  # fmt: skip
@@ -132,7 +136,7 @@ def test_a_rank_below_all_is_not_any_source(source: str, verdict: str) -> None:
     [
         ("/*@ assigns \\nothing; */\nint f(int x) { return x << 1; }", "RR964", 3),
         ("/*@ assigns \\nothing; */\ndouble f(int x) { return x; }", "RR964", 3),
-        ("/*@ assigns \\nothing; */\nint f(int x) { for (;;) break; return x; }", "RR964", 3),
+        ("/*@ assigns \\nothing; */\nint f(int x) { here: if (x) goto here; return x; }", "RR964", 3),
         ("/*@ assigns \\nothing; */\nint f(long x) { int y = x; return y; }", "RR964", 3),
         ("/*@ assigns \\nothing; */\nint f(unsigned x) { return 0; }", "RR964", 3),
         ("int f(int x)\n{\n/*@ loop invariant x > 0; */ x--; return x; }", "RR963", 4),
