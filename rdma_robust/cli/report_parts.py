@@ -53,10 +53,13 @@ def report_parts() -> list[AnyPart]:
     return sorted([*asked, *registered], key=lambda part: -part.rank)
 
 
+def _is_of(part: AnyPart, item: Source) -> bool:
+    return file_of(item.name).endswith(part.suffixes) and part.is_about(item)
+
+
 def split(items: Sequence[Item], parts: Sequence[AnyPart]) -> tuple[list[Item], list[Source]]:
-    """Return the items that share memory, and those of the parts, by their suffixes."""
-    suffixes = tuple(suffix for part in parts for suffix in part.suffixes)
-    mine = [each for each in items if isinstance(each, Source) and file_of(each.name).endswith(suffixes)]
+    """Return the items that share memory, and those of the parts, by their suffixes and what is in them."""
+    mine = [each for each in items if isinstance(each, Source) and any(_is_of(part, each) for part in reversed(parts))]
     return [each for each in items if each not in mine], mine
 
 
@@ -75,7 +78,7 @@ class PartsRun:
         done: list[tuple[int, ReportSection, str]] = []
         left = list(items)
         for part in parts:
-            mine = [each for each in left if file_of(each.name).endswith(part.suffixes) and part.is_about(each)]
+            mine = [each for each in left if _is_of(part, each)]
             if not mine or report.summary.interrupted:
                 continue
             before = 0 if self.cache is None else self.cache.hits

@@ -13,7 +13,9 @@ from rdma_robust.frame.answer import DiagnosticView
 from rdma_robust.frame.editor import Asker, Proposal, Report
 from rdma_robust.frame.finding import Finding, Level, Step, diagnostic_findings, file_at
 from rdma_robust.language.load import load_program, to_be_proven
+from rdma_robust.messages.language.recognised import is_contracts_in_c
 from rdma_robust.model import Model
+from rdma_robust.reports.contracts.reported_contracts import CODES
 
 MOST_INSERTIONS: Final = 3
 """Insertions that the title of a repair names."""
@@ -97,6 +99,9 @@ def is_asked_about(text: str) -> bool:
 async def decide_c(asker: Asker) -> None:
     """Ask what there is to know of a C file, with the options that its comments say: it may take a while to read."""
     one = asker.decision
+    if is_contracts_in_c(asker.text):
+        await _decide_contracts(asker)
+        return
     report = await asker.ask("lint")
     result = report["results"][0]
     found = [DiagnosticView(**{**each, "expanded_from": tuple(each["expanded_from"])}) for each in result["errors"]]
@@ -113,6 +118,29 @@ async def decide_c(asker: Asker) -> None:
         return
     await asker.show()
     await decide_checked(asker, remarks)
+
+
+async def _decide_contracts(asker: Asker) -> None:
+    """Ask whether functions keep their contracts, and say of each that does not where its first violation is."""
+    report = await asker.ask("contracts", "check")
+    result, one = report["results"][0], asker.decision
+    said = [
+        DiagnosticView(**{**each, "expanded_from": tuple(each["expanded_from"])})
+        for each in (*result["errors"], *result["warnings"])
+    ]
+    one.findings = list(diagnostic_findings("", said))
+    if result["error_kind"] is not None:
+        one.verdict = "not decided: " + ("the contracts have errors" if result["errors"] else result["reason"])
+    else:
+        one.verdict = "; ".join(f"{each['name']}: {each['verdict']}" for each in result["functions"])
+        for function in result["functions"]:
+            wrong = next((each for each in function["n"] if each["verdict"] == "VIOLATED"), None)
+            if wrong is not None:
+                found = wrong["counterexample"]
+                at = found["place"] or wrong["clause"]
+                text = f"{function['name']}, n = {wrong['n']}: {wrong['class']}, {found['text']}"
+                one.findings.append(_finding((at["line"], at["column"]), "error", CODES[wrong["class"]], text))
+    await asker.show()
 
 
 def is_for_proofs(text: str, file: str) -> bool:

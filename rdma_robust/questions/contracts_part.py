@@ -13,9 +13,11 @@ from rdma_robust.frame.formats.report_section import ReportSection
 from rdma_robust.frame.question import Section
 from rdma_robust.frame.report_part import AskedFile, KeptForm, Lasting, ReportAsking, ReportPart
 from rdma_robust.frame.shell.inputs import Source, UnreadableError, read_source
-from rdma_robust.messages.language.recognised import MESSAGES_SUFFIX
+from rdma_robust.language.load import C_SUFFIX
+from rdma_robust.messages.language.recognised import MESSAGES_SUFFIX, is_contracts_in_c
 from rdma_robust.questions.contracts_question import CONTRACTS_CHECK, ContractsAsking
 from rdma_robust.reports.contracts.contracts_record import ContractsRecord
+from rdma_robust.value_ranges import file_of
 
 _WORD: Final = re.compile(r"\bcontract\b")
 """What every text with a contract has, and few others."""
@@ -75,16 +77,17 @@ def _replayed(asked: AskedFile, runs: Sequence[Any]) -> set[Violated]:
 
 @dataclass(frozen=True)
 class ContractsPart(ReportPart[ContractsAsking, ContractsRecord]):
-    """The files with contracts; those with processes are message programs as well.
+    """The files with contracts, C too; those with processes are message programs as well.
 
     A file whose contracts have errors is no program: all its errors are told here.
     """
 
     def is_about(self, source: Source) -> bool:
         try:
-            return _WORD.search(read_source(source)) is not None
+            text = read_source(source)
         except UnreadableError:
             return False
+        return is_contracts_in_c(text) if file_of(source.name).endswith(C_SUFFIX) else _WORD.search(text) is not None
 
     def asking(self, how: ReportAsking) -> ContractsAsking:
         return ContractsAsking(
@@ -117,4 +120,4 @@ class ContractsPart(ReportPart[ContractsAsking, ContractsRecord]):
         return record.runs or (record.error_kind != "invalid" and not record.rows)
 
 
-CONTRACTS_PART: Final = ContractsPart(CONTRACTS_CHECK, (MESSAGES_SUFFIX,), 20, KeptContracts())
+CONTRACTS_PART: Final = ContractsPart(CONTRACTS_CHECK, (MESSAGES_SUFFIX, C_SUFFIX), 20, KeptContracts())

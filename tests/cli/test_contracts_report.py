@@ -116,3 +116,23 @@ def test_contracts_are_kept_between_runs(cli: Cli, tmp_path: Path) -> None:
     assert "cache" not in first.stderr
     assert "2 files with contracts, 2 functions: 1 verified, 1 violated; 2 from the cache" in again.stderr
     assert reports[0] == reports[1]
+
+
+def test_contracts_in_c_are_in_reports(cli: Cli, tmp_path: Path) -> None:
+    data = ROOT / "tests/data/c/contracts"
+    for name in ("scatter", "scatter-first"):
+        (tmp_path / f"{name}.c").write_text((data / f"{name}.c").read_text())
+    (tmp_path / "other.c").write_text("int x;\n")
+    done = cli("report", "scatter.c", "scatter-first.c", "-o", "out/", "--no-cache", "--format", "sarif", "--format", "md")
+    assert "2 files with contracts, 2 functions: 1 verified, 1 violated" in done.stderr
+    (found,) = log((tmp_path / "out/report.sarif").read_text())
+    place = found["locations"][0]["physicalLocation"]
+    assert (found["ruleId"], place["artifactLocation"]["uri"], place["region"]["startLine"]) == (
+        "RR033",
+        "scatter-first.c",
+        8,
+    )
+    assert "| `scatter-first.c` | scatter | VIOLATED | SGV |" in (tmp_path / "out/report.md").read_text()
+    checked = cli("contracts", "check", "--procs", "1", "--format", "json", ".")
+    files = [each["file"] for each in json.loads(checked.stdout)["results"]]
+    assert "./scatter.c" in files and "./gather.mp" in files and "./other.c" not in files

@@ -93,3 +93,17 @@ def test_a_library_is_shown_no_errors(tmp_path: Path) -> None:
         assert "no function is said to be a process" in str(lenses[0].command)
 
     session(file, talk, text)
+
+
+@pytest.mark.ci
+def test_a_contract_that_is_violated_is_shown(tmp_path: Path) -> None:
+    text = (ROOT / "tests/data/c/contracts/scatter-first.c").read_text(encoding="utf-8")
+    file = tmp_path / "scatter.c"
+    file.write_text(text)
+
+    async def talk(editor: Editor) -> None:
+        found = await editor.until(lambda messages: any(each.startswith("scatter, n = 2: SGV") for each in messages))
+        (violation,) = found.diagnostics
+        assert (violation.code, violation.range.start.line) == ("RR033", line_of(text, "ensures"))
+
+    session(file, talk, text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -17,10 +18,12 @@ from rdma_robust.cli.options.option_sets import with_option_sets
 from rdma_robust.frame.formats.lines import WRITERS
 from rdma_robust.frame.run_question import Run, run_question
 from rdma_robust.frame.shell.defaults import TIMEOUT_S
-from rdma_robust.frame.shell.inputs import expand
+from rdma_robust.frame.shell.inputs import Item, Source, UnreadableError, expand, read_source
 from rdma_robust.frame.shell.output import width_of_output
-from rdma_robust.messages.language.recognised import MESSAGES_SUFFIX
+from rdma_robust.language.load import C_SUFFIX
+from rdma_robust.messages.language.recognised import MESSAGES_SUFFIX, has_contracts_in_c
 from rdma_robust.questions.contracts_question import CONTRACTS_CHECK, ContractsAsking
+from rdma_robust.value_ranges import file_of
 
 
 @with_option_sets
@@ -45,7 +48,7 @@ def check_command(
     if watch:
         watch_instead(context, files)
         return
-    items = expand(files, suffixes=(MESSAGES_SUFFIX,), define=define, named=NAMED)
+    items = _expanded(files, define)
     form = report_form(output, format_, VERDICT_FORMATS, items)
     asking = ContractsAsking(
         replace(asked.checking(), any_n=any_n),
@@ -59,3 +62,19 @@ def check_command(
         findings=form in (*WRITERS, "sarif"),
     )
     context.obj.append(partial(run_question, Run(CONTRACTS_CHECK, asking, items, jobs, form, output, quiet)))
+
+
+def _expanded(files: Sequence[str], define: Sequence[str] | None) -> list[Item]:
+    """Return what is checked; of the C in folders what seems to have contracts."""
+    found = expand(files, suffixes=(MESSAGES_SUFFIX, C_SUFFIX), define=define, named=NAMED)
+    left = [each for each in found if not (isinstance(each, Source) and _is_other_c(each))]
+    return left or expand(files, suffixes=(MESSAGES_SUFFIX,), define=define, named=NAMED)
+
+
+def _is_other_c(item: Source) -> bool:
+    if not item.in_folder or not file_of(item.name).endswith(C_SUFFIX):
+        return False
+    try:
+        return not has_contracts_in_c(read_source(item))
+    except UnreadableError:
+        return False

@@ -8,6 +8,7 @@ from typing import Final
 MESSAGES_SUFFIX: Final = ".mp"
 _PROCESS: Final = re.compile(r"^[ \t]*(?:daemon[ \t]+)?proc[ \t]+[A-Za-z_]\w*[ \t]*[\[{]", re.ASCII | re.MULTILINE)
 _CONTRACT: Final = re.compile(r"\)\s*contract\s+(?:collective|local)\s*\{")
+_MAIN: Final = re.compile(r"\bmain[ \t]*\(")
 
 
 def is_messages(text: str, file: str) -> bool:
@@ -15,6 +16,16 @@ def is_messages(text: str, file: str) -> bool:
     if file.endswith(MESSAGES_SUFFIX):
         return True
     return "." not in file and (_PROCESS.search(text) is not None or _CONTRACT.search(text) is not None)
+
+
+def has_contracts_in_c(text: str) -> bool:
+    """Return whether functions of a text of C seem to have contracts about MPI."""
+    return ("/*@" in text or "//@" in text) and ("\\mpi_collective" in text or "expect contract" in text)
+
+
+def is_contracts_in_c(text: str) -> bool:
+    """Return whether a text of C is of functions with contracts about MPI, and no whole program."""
+    return has_contracts_in_c(text) and _MAIN.search(text) is None
 
 
 def has_contracts(text: str) -> bool:
