@@ -13,9 +13,9 @@ from rdma_robust.frame.answer import DiagnosticView
 from rdma_robust.frame.editor import Asker, Proposal, Report
 from rdma_robust.frame.finding import Finding, Level, Step, diagnostic_findings, file_at
 from rdma_robust.language.load import load_program, to_be_proven
+from rdma_robust.messages.language.contract_codes import CODES
 from rdma_robust.messages.language.recognised import is_contracts_in_c
 from rdma_robust.model import Model
-from rdma_robust.reports.contracts.reported_contracts import CODES
 
 MOST_INSERTIONS: Final = 3
 """Insertions that the title of a repair names."""

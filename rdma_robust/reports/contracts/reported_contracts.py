@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
 from rdma_robust.contracts.contract_answers import FunctionAnswer, ProcsAnswer
-from rdma_robust.contracts.language.contract_program import ContractClaim, ContractProgram, ErrorClass
+from rdma_robust.contracts.language.contract_program import ContractClaim, ContractProgram
 from rdma_robust.errors import NO_SPAN
 from rdma_robust.frame.finding import Finding, Step
+from rdma_robust.messages.language.contract_codes import CODES
 from rdma_robust.reports.contracts.contract_words import (
     contract_chart,
     first_violation,
@@ -99,20 +100,6 @@ def _text(claim: ContractClaim) -> str:
     error = "" if claim.error is None else f" {claim.error}"
     since = f" from {claim.since}" if claim.since > 1 else ""
     return f"contract {claim.name} violated{error}{since}{under}"
-
-
-CODES: Final[dict[ErrorClass, str]] = {
-    "RTE": "RR030",
-    "CCM": "RR031",
-    "DL": "RR032",
-    "SGV": "RR033",
-    "PGV": "RR034",
-    "ITF": "RR035",
-    "SRV": "RR036",
-    "PRV": "RR037",
-    "INV": "RR039",
-}
-"""The codes of violations by their classes."""
 
 
 def reported_contracts(program: ContractProgram, answers: Sequence[FunctionAnswer], *, expect: bool) -> tuple[Finding, ...]:
