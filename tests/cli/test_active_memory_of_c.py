@@ -63,3 +63,23 @@ def test_accumulates_combine_whole_elements(kind: str, distance: int, races: boo
         "MPI_Win_fence(0, win); MPI_Win_free(&win);"
     )
     assert kinds(body) == ({"window-race"} if races else set())
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "MPI_Allreduce(a, a, 1, MPI_INT, MPI_SUM, w);",
+        "MPI_Alltoall(a, 1, MPI_INT, a, 1, MPI_INT, w);",
+        "MPI_Allgather(b + rank, 1, MPI_INT, b, 1, MPI_INT, w);",
+        "MPI_Gatherv(a, 1, MPI_INT, b, n, e, MPI_INT, 0, w);",
+        f"MPI_Iscan(a, a, 1, MPI_INT, MPI_SUM, {C}); {WAIT}",
+    ],
+)
+def test_buffers_of_one_collective_call_do_not_overlap(call: str) -> None:
+    assert kinds(f"{OWN} int e[2] = {{0, 0}}; (void)e; {call}") == {"buffer-alias"}
+
+
+def test_buffers_in_place_are_one() -> None:
+    gathered = "MPI_Gather(rank ? a : MPI_IN_PLACE, 1, MPI_INT, rank ? 0 : b, 1, MPI_INT, 0, w);"
+    reduced = "MPI_Allreduce(MPI_IN_PLACE, a, 2, MPI_INT, MPI_SUM, w); MPI_Reduce_scatter_block(MPI_IN_PLACE, a, 1, MPI_INT,"
+    assert kinds(f"{OWN}{gathered} MPI_Alltoall(MPI_IN_PLACE, 0, 0, b, 1, MPI_INT, w); {reduced} MPI_SUM, w);") == set()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from rdma_robust.c.evaluate.c_values import Object, Value, known_scalar
 from rdma_robust.c.evaluate.calls import CallContext, further
 from rdma_robust.c.evaluate.mpi.datatypes import Datatype
-from rdma_robust.c.libraries.mpi import IN_PLACE
+from rdma_robust.c.libraries.mpi import IN_PLACE, ROWS
 from rdma_robust.c.lock_step.call_arguments import (
     NOBODY,
     check_written_once,
@@ -100,6 +101,16 @@ class CollectiveArguments:
     def read_data(self, layout: BufferLayout) -> MessageData:
         """Return what lies in a buffer now."""
         return message_data(self.call.run, self.call.state, self.used(layout, writes=False))
+
+    def check_aliases(self) -> None:
+        """Raises WrongCallError where memory that the call writes overlaps what it reads, or is written twice."""
+        names = enumerate(ROWS.get(self.name.removeprefix("MPI_"), ()))
+        in_place = any(self.is_in_place(index) for index, letter in names if letter in ("b", "cb"))
+        if not in_place and any(one.overlaps(other) for one in self.written for other in self.read):
+            raise wrong(self.call, "buffer-alias", "send and receive buffer overlap (use MPI_IN_PLACE)")
+        ranges = sorted(each for layout in self.written if layout.object is not None for each in layout.ranges)
+        if any(begin < end for (_, end), (begin, _) in pairwise(ranges)):
+            raise wrong(self.call, "buffer-alias", "what is received of two processes overlaps")
 
 
 def _listed(call: CallContext, index: int, at: int, size: int) -> tuple[Object, int]:

@@ -120,6 +120,12 @@ class CollectiveForm:
     work: Callable[[CollectiveArguments], CollectiveEntry]
     between_groups: bool = True
 
+    def entered(self, what: CollectiveArguments) -> CollectiveEntry:
+        """Return the call as all of them see it. Raises WrongCallError where it is wrong by itself."""
+        found = self.work(what)
+        what.check_aliases()
+        return found
+
     def group(self, call: CallContext) -> Communicator:
         """Return the communicator of a call."""
         return communicator_at(call, self.communicator, has_two_groups=self.between_groups)
@@ -155,7 +161,7 @@ def _blocking(form: CollectiveForm) -> Handler:
         rank = rank_of(call)
         if rank.ongoing is None:
             group = form.group(call)
-            record = enter(call, group, form.work(CollectiveArguments(call, group)))
+            record = enter(call, group, form.entered(CollectiveArguments(call, group)))
             rank.emit_wait([record], call.chain)
             rank.ongoing = record
         record = rank.ongoing  # type: ignore[assignment]
@@ -172,7 +178,7 @@ def _nonblocking(form: CollectiveForm) -> Handler:
     def handler(call: CallContext) -> Result:
         rank, group = rank_of(call), form.group(call)
         what = CollectiveArguments(call, group)
-        record = enter(call, group, form.work(what))
+        record = enter(call, group, form.entered(what))
         for layouts in (what.written, what.read):
             for layout in layouts:
                 rank.begin(record, layout, writes=layouts is what.written)
