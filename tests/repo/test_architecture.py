@@ -88,6 +88,12 @@ def test_every_path_of_the_page_is_there() -> None:
     assert sorted(named - known) == []
 
 
+def test_every_package_and_every_shared_module_is_in_the_table() -> None:
+    named = {name for row in table("package") for name in re.findall(r"`(\w+)(?:/(?:\w+/)*|\.py)?`", row[0] + row[1])}
+    there = {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or (path.is_dir() and any(path.glob("*.*")))}
+    assert sorted(there - named - {"__init__", "__main__", "__pycache__"}) == []
+
+
 def test_every_command_is_in_the_table_and_needs_what_answers_it() -> None:
     rows = table("command")
     named = [name for row in rows for name in re.findall(r"`([\w-]+)`", row[0])]
