@@ -143,7 +143,7 @@ def sides(first: str, second: str) -> str:
          {"operation-mismatch"}),
         (sides("MPI_Barrier(w);", ""), {"deadlock"}),
         ("int o = 1 - rank; MPI_Sendrecv(&x, 1, MPI_INT, o, 3, &x, 1, MPI_INT, o, 3, w, &s);", {"buffer-alias"}),
-        (sides(SEND, f"{IRECV} MPI_Request_free(&q);"), {"request-lost"}),
+        (sides(f"{ISEND} MPI_Request_free(&q);", RECV), {"request-lost"}),
         (sides("MPI_Send(&x, 1, MPI_INT, 1, 3, w); MPI_Ibsend(&x, 1, MPI_INT, 1, 4, w, &q); MPI_Request_free(&q);",
                f"{RECV} MPI_Recv(&y, 1, MPI_INT, 0, 4, w, &s);"), set()),
         ("int d[2] = {2, 2}, z[2] = {0, 0}; MPI_Comm g; MPI_Cart_create(w, 2, d, z, 0, &g);", {"invalid-argument"}),

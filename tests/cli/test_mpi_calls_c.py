@@ -10,8 +10,9 @@ from tests.cli.test_messages_c import IRECV, ISEND, RECV, SEND, kinds, sides
 @pytest.mark.parametrize(
     ("body", "wrong"),
     [
-        (sides(f"{ISEND} MPI_Request_free(&q);", RECV), set()),
-        (sides(f"{ISEND} MPI_Request_free(&q); MPI_Barrier(w); x = 1;", f"{RECV} MPI_Barrier(w);"), {"buffer-race"}),
+        (sides(f"{ISEND} MPI_Request_free(&q);", RECV), {"request-lost"}),
+        (sides(f"{ISEND} MPI_Request_free(&q); MPI_Barrier(w); x = 1;", f"{RECV} MPI_Barrier(w);"),
+         {"buffer-race", "request-lost"}),
         (sides(SEND, f"{IRECV} MPI_Request_free(&q);"), {"request-lost"}),
         ("MPI_Ibarrier(w, &q); MPI_Request_free(&q);", {"request-lost"}),
         ("MPI_Comm g; MPI_Comm_split_type(w, MPI_COMM_TYPE_SHARED, -rank, MPI_INFO_NULL, &g); MPI_Comm_rank(g, &x);"

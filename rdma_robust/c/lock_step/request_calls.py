@@ -293,7 +293,7 @@ def _request_free(call: CallContext) -> Result:
     rank, record = rank_of(call), _record(call, 0)
     if record is None:
         raise wrong(call, "invalid-request", "the request is MPI_REQUEST_NULL")
-    if record.is_active and not record.call.lower().removesuffix("_init").endswith("send"):
+    if record.is_active and record.call not in ("MPI_Ibsend", "MPI_Bsend_init"):
         said = (
             f"{call.name}: the request of {record.call} (line {record.chain[0].line}) is active, and nobody can wait for it"
         )
