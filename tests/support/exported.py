@@ -51,7 +51,8 @@ def round_trips(programs: Iterable[tuple[str, str]], *, states: bool = True, tim
             back = load_decidable(verbs_c(text, name), "exported.c")
         except ProgramError as error:
             codes = {each.code for each in error.diagnostics if each.severity == "error"}
-            assert codes <= {"RR850", "RR813", "RR817", "RR820"}, (name, error)
+            # RR818: everybody waits for what never comes, so there is nothing to decide
+            assert codes <= {"RR850", "RR813", "RR817", "RR818", "RR820"}, (name, error)
             seen[f"refused {min(codes)}"] += 1
             continue
         verdicts = [check(each, timeout=timeout).verdict for each in (program, back)]
