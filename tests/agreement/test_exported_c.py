@@ -44,6 +44,31 @@ thread U on B {
 """
 
 
+LEAVING = {
+    "a value that leaves the domain": """
+domain 0..3
+node A { x, z }
+node B { y = 1 }
+thread T on A { reg r = 2
+  r = r * r
+  r = x
+  put B.y = z
+}
+""",
+    "an index behind the array": """
+node A { x[2], z }
+node B { y = 2 }
+thread T on A { reg r
+  r = x[0]
+  get x[r] = B.y
+  poll B
+}
+thread U on A { x[0] = 2 }
+""",
+}
+"""Programs with runs that end where C would go on."""
+
+
 def litmus(folder: str) -> Iterator[tuple[str, str]]:
     """Yield the programs of a folder of the suite that others than proofs decide, for any number of processes none."""
     for path in sorted((ROOT / "litmus" / folder).glob("*.rdma")):
@@ -67,6 +92,11 @@ def random_texts(seeds: range) -> Iterator[tuple[str, str]]:
             yield f"seed {seed}", random_twin(seed, 7).rdma
         else:
             yield f"seed {seed}", random_text(kind, rng)
+
+
+def test_runs_that_end_at_a_fault_end_in_c_too() -> None:
+    seen = round_trips(LEAVING.items())
+    assert seen["final states"] == 2
 
 
 def test_a_program_is_the_same_as_c() -> None:

@@ -8,7 +8,8 @@ from typing import Final
 
 from rdma_robust.c.export.exported_program import ExportedProgram, NotInCError, indented
 from rdma_robust.errors import Span
-from rdma_robust.expr import COMPARISONS, MIRRORED
+from rdma_robust.expr import COMPARISONS, MIRRORED, Name, names, negate, substitute
+from rdma_robust.language.flow.canonical import canonical_expression
 from rdma_robust.language.flow.cfg import Thread
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.expressions import chain_text
@@ -112,10 +113,24 @@ class ThreadWriter:
         lines: list[str] = []
         for statement in block.statements:
             try:
+                lines += self._without_faults(statement)
                 lines += self.statement(statement)
             except NotInCError as error:
                 self.given.refuse(error)
         return lines
+
+    def _without_faults(self, statement: ast.Statement) -> Iterator[str]:
+        """Yield what sets runs aside in which a value leaves its range here, or an index its array: both end a run of the
+        program, and C goes on."""
+        if isinstance(statement, (ast.If, ast.While, ast.Loop, ast.Choose)):
+            return
+        local = {name: Name(written) for name, written in self.registers.items()}
+        for _, _, step in self.thread.edges:
+            is_here = statement.span.start <= step.span.start and step.span.end <= statement.span.end
+            ends = step.fault is not None and step.fault.kind in ("overflow", "index out of range")
+            if is_here and ends and local.keys() >= set(names(step.guard)):
+                condition = canonical_expression(negate(substitute(step.guard, local)))
+                yield self.library.assumed(condition, statement.span)
 
     def _braced(self, head: str, block: ast.Block) -> list[str]:
         return [f"{head} {{", *(f"\t{line}" for line in self.block(block)), "}"]
