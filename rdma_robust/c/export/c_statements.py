@@ -8,7 +8,7 @@ from typing import Final
 
 from rdma_robust.c.export.exported_program import ExportedProgram, NotInCError, indented
 from rdma_robust.errors import Span
-from rdma_robust.expr import COMPARISONS, MIRRORED, Name, names, negate, substitute
+from rdma_robust.expr import COMPARISONS, MIRRORED, Name, names, opposite, substitute
 from rdma_robust.language.flow.canonical import canonical_expression
 from rdma_robust.language.flow.cfg import Thread
 from rdma_robust.language.syntax import ast
@@ -129,7 +129,7 @@ class ThreadWriter:
             is_here = statement.span.start <= step.span.start and step.span.end <= statement.span.end
             ends = step.fault is not None and step.fault.kind in ("overflow", "index out of range")
             if is_here and ends and local.keys() >= set(names(step.guard)):
-                condition = canonical_expression(negate(substitute(step.guard, local)))
+                condition = canonical_expression(opposite(substitute(step.guard, local)))
                 yield self.library.assumed(condition, statement.span)
 
     def _braced(self, head: str, block: ast.Block) -> list[str]:
