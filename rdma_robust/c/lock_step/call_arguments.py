@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Final
 
 from rdma_robust.c.evaluate.c_values import Object, Pointer, UnknownValue, Value, is_unset, known_scalar
@@ -13,7 +12,7 @@ from rdma_robust.c.evaluate.mpi.datatypes import Datatype, datatype_of
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.libraries.mpi import FILLED, NUMBERS, OPERATIONS, ROWS, TYPES
 from rdma_robust.c.lock_step.channels import ANY, Communicator
-from rdma_robust.c.lock_step.message_layouts import NOTHING, BufferLayout
+from rdma_robust.c.lock_step.message_layouts import NOTHING, BufferLayout, doubled_byte
 from rdma_robust.c.lock_step.rank_machine import WrongCallError, rank_of
 
 PROC_NULL: Final = NUMBERS["PROC_NULL"]
@@ -161,7 +160,7 @@ def stand_in(call: CallContext, name: Object, low: int, high: int) -> Object:
     said = f"{call.name}: bytes {low} to {high} of `{name.name}`, which has {total}"
     rank.wrong("buffer-overflow", said, call.chain)
     larger = replace(name, key=(*name.key, "beyond"))
-    rank.world.sizes[larger] = high - min(low, 0)
+    rank.world.sizes[larger] = max(high - min(low, 0), rank.world.sizes.get(larger, 0))
     for each in (name, larger):
         unknown = UnknownValue(f"what `{name.name}` has where {call.name} of line {call.chain[0].line} reaches beyond it")
         call.state.place(each, ObjectBytes({0: (rank.world.sizes[each], unknown)}))
@@ -170,10 +169,8 @@ def stand_in(call: CallContext, name: Object, low: int, high: int) -> Object:
 
 def check_written_once(call: CallContext, layout: BufferLayout) -> None:
     """Raises WrongCallError for memory of a receive whose type has some byte twice."""
-    ranges = sorted(layout.ranges) if len(layout.runs) > 1 else []
-    for (_, end), (begin, _) in pairwise(ranges):
-        if begin < end:
-            raise wrong(call, "buffer-alias", f"elements of the datatype overlap in byte {begin} of the buffer")
+    if (byte := doubled_byte([layout])) is not None:
+        raise wrong(call, "buffer-alias", f"elements of the datatype overlap in byte {byte} of the buffer")
 
 
 def peer_at(call: CallContext, index: int, communicator: Communicator, *, any_source: bool = False) -> int:

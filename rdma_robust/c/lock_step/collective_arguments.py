@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 from rdma_robust.c.evaluate.c_values import Object, Value, known_scalar
 from rdma_robust.c.evaluate.calls import CallContext, further
@@ -20,7 +19,7 @@ from rdma_robust.c.lock_step.call_arguments import (
 )
 from rdma_robust.c.lock_step.channels import Communicator
 from rdma_robust.c.lock_step.collective_entries import CollectiveEntry
-from rdma_robust.c.lock_step.message_layouts import BufferLayout, MessageData, message_data
+from rdma_robust.c.lock_step.message_layouts import BufferLayout, MessageData, doubled_byte, message_data
 from rdma_robust.c.lock_step.rank_machine import rank_of
 
 
@@ -108,8 +107,7 @@ class CollectiveArguments:
         in_place = any(self.is_in_place(index) for index, letter in names if letter in ("b", "cb"))
         if not in_place and any(one.overlaps(other) for one in self.written for other in self.read):
             raise wrong(self.call, "buffer-alias", "send and receive buffer overlap (use MPI_IN_PLACE)")
-        ranges = sorted(each for layout in self.written if layout.object is not None for each in layout.ranges)
-        if any(begin < end for (_, end), (begin, _) in pairwise(ranges)):
+        if doubled_byte(self.written) is not None:
             raise wrong(self.call, "buffer-alias", "what is received of two processes overlaps")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
 
 from rdma_robust.c.evaluate.c_values import Scalar, UnknownValue, Value, known_scalar
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, further
@@ -26,6 +26,7 @@ SENDER, TAG, FLAG = "s", "t", "f"
 """The registers for sender and tag of a message, and for whether a test has succeeded."""
 _SEND, _RECEIVE = mp.Place("$send"), mp.Place("$recv")
 NULL_STATUS: Final = (PROC_NULL, ANY, 0)
+R = TypeVar("R", bound=RequestRecord)
 
 
 # operations
@@ -128,10 +129,14 @@ def told_by(message: Message, pattern: PostedReceive, number: str = "") -> Facts
 
 
 def new_record(rank: RankMachine, call: CallContext, places: tuple[mp.Place, ...]) -> RequestRecord:
-    """Return a new request of a process, which its handles name by its number."""
-    number = max(rank.requests, default=0) + 1
-    record = RequestRecord(number, call.name, call.chain, places)
-    rank.requests[number] = record
+    """Return a new request of a process."""
+    return number_request(rank, RequestRecord(0, call.name, call.chain, places))
+
+
+def number_request(rank: RankMachine, record: R) -> R:
+    """Return a request that is one of a process now, whose handles name it by its number."""
+    record.number = max(rank.requests, default=0) + 1
+    rank.requests[record.number] = record
     return record
 
 

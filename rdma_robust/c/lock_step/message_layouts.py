@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from rdma_robust.c.evaluate.byte_ranges import has_some
@@ -13,6 +14,7 @@ from rdma_robust.c.evaluate.mpi.datatypes import ElementRun
 from rdma_robust.c.evaluate.state import State
 from rdma_robust.c.evaluate.thread_run import ThreadRun
 from rdma_robust.c.libraries.mpi import NUMBERS
+from rdma_robust.digraph import by_key
 
 PACKED: Final = "PACKED"
 
@@ -54,6 +56,13 @@ class BufferLayout:
 
 
 NOTHING: Final = BufferLayout(None, 0, ())
+
+
+def doubled_byte(layouts: Iterable[BufferLayout]) -> int | None:
+    """Return a byte of an object that layouts have twice, None if there is none."""
+    ranges = by_key((layout.object, each) for layout in layouts if layout.object is not None for each in layout.ranges)
+    pairs = (pair for found in ranges.values() for pair in pairwise(sorted(found)))
+    return next((begin for (_, end), (begin, _) in pairs if begin < end), None)
 
 
 @dataclass(frozen=True, slots=True)

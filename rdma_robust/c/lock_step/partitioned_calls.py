@@ -27,7 +27,7 @@ from rdma_robust.c.lock_step.call_arguments import (
     wrong,
 )
 from rdma_robust.c.lock_step.channels import ANY
-from rdma_robust.c.lock_step.message_calls import RECEIVED, issue_receive, issue_send
+from rdma_robust.c.lock_step.message_calls import RECEIVED, issue_receive, issue_send, number_request
 from rdma_robust.c.lock_step.message_layouts import NOTHING
 from rdma_robust.c.lock_step.polling_calls import test_or_wait
 from rdma_robust.c.lock_step.rank_machine import Blocked, RankMachine, rank_of
@@ -64,22 +64,20 @@ def _made(sends: bool) -> Handler:
 
     def handler(call: CallContext) -> Result:
         rank, whole, envelopes = rank_of(call), *_envelopes(call, sends=sends)
-        number = max(rank.requests, default=0) + 1
-        record = PartitionedRequest(number, call.name, call.chain, (), rank=rank, envelopes=envelopes, sends=sends)
-        rank.requests[number] = record
-        record.is_active = False
+        made = PartitionedRequest(0, call.name, call.chain, is_active=False, rank=rank, envelopes=envelopes, sends=sends)
+        record = number_request(rank, made)
         null, group = whole.peer == PROC_NULL, whole.communicator
         status = (PROC_NULL, ANY, 0) if null else (group.peers.index(whole.peer), whole.tag, whole.layout.size)
 
-        def again(state: State, made: RequestRecord) -> None:
-            made.is_active, made.places, made.status = True, (), None if sends else status
+        def again(state: State, _: RequestRecord) -> None:
+            record.is_active, record.places, record.status = True, (), None if sends else status
             record.messages = [None] * len(envelopes)
             if not sends:
                 for at in range(len(envelopes)):
                     _issue(rank, state, record, at)
 
         record.again, record.is_ready, record.finish = again, lambda: _is_ready(record), lambda _: _finish(rank, record)
-        store_handle(call, call.arguments[8], "request", (number,))
+        store_handle(call, call.arguments[8], "request", (record.number,))
         return 0
 
     return handler

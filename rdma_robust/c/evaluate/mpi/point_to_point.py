@@ -63,14 +63,18 @@ def _received_message(call: CallContext, first: int, communicator_at: int, statu
     return None if peer is None else (Telling(("message", context, tag), "message"), peer, message)
 
 
+def _sent_to_this(call: CallContext, context: str) -> set[tuple[str, int]]:
+    """Return who sends messages to this process on a communicator, with their tags."""
+    start = ("message", context, call.run.process)
+    said = [each for each in call.run.world.known.said if isinstance(each, tuple) and each[:3] == start]
+    return {(str(source), int(tag)) for *_, source, tag in said}
+
+
 def _the_only(call: CallContext, context: str, peers: Sequence[str], tag: int) -> tuple[str, int]:
     """Return the process that sends and the tag, which are any in a call: those of all messages to this process that fit, if
     they are the same. Where none is sent, a message is awaited that never comes. Raises Refusal where there are several."""
     own = call.run.process
-    sent = {
-        each[3:] for each in call.run.world.known.said if isinstance(each, tuple) and each[:3] == ("message", context, own)
-    }
-    fitting = sorted((str(source), int(at)) for source, at in sent if source in peers and tag in (ANY, at))
+    fitting = sorted((source, at) for source, at in _sent_to_this(call, context) if source in peers and tag in (ANY, at))
     if len(fitting) > 1:
         which = "MPI_ANY_SOURCE" if len({source for source, _ in fitting}) > 1 else "MPI_ANY_TAG"
         remedy = "the rank and the tag that are meant; `messages check` has any, for messages alone"
@@ -167,8 +171,7 @@ def look_for_message(call: CallContext, slot: int) -> Result:
 def _iprobe(call: CallContext) -> Result:
     """`MPI_Iprobe`: source, tag, communicator, whether there is a message. There is none where none is ever sent."""
     context, _ = communicator(call, 2)
-    to_this = ("message", context, call.run.process)
-    if any(isinstance(each, tuple) and each[:3] == to_this for each in call.run.world.known.said):
+    if _sent_to_this(call, context):
         raise not_modelled(call, "it is where no message is sent to the process that asks; MPI_Recv is")
     call.set_private(call.arguments[3], 4, 0, "the answer")
     return 0
