@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from rdma_robust.analyses.lints.lint import linted
 from rdma_robust.errors import Diagnostic, ProgramError
@@ -104,12 +104,12 @@ async def decide_c(asker: Asker) -> None:
         return
     report = await asker.ask("lint")
     result = report["results"][0]
-    found = [DiagnosticView(**{**each, "expanded_from": tuple(each["expanded_from"])}) for each in result["errors"]]
+    found = _views(result["errors"])
     if any(each.code == NO_PROCESS and each.line == 1 and each.column == 1 for each in found):
         one.verdict = f"not decided: {found[0].message}"
         await asker.show()
         return
-    warnings = [DiagnosticView(**{**each, "expanded_from": tuple(each["expanded_from"])}) for each in result["warnings"]]
+    warnings = _views(result["warnings"])
     remarks: list[Finding] = list(diagnostic_findings("", (*found, *warnings)))
     one.findings = remarks
     if found or result["error_kind"] is not None:
@@ -120,15 +120,16 @@ async def decide_c(asker: Asker) -> None:
     await decide_checked(asker, remarks)
 
 
+def _views(said: Sequence[Mapping[str, Any]]) -> list[DiagnosticView]:
+    """Return the records of diagnostics in JSON."""
+    return [DiagnosticView(**{**each, "expanded_from": tuple(each["expanded_from"])}) for each in said]
+
+
 async def _decide_contracts(asker: Asker) -> None:
     """Ask whether functions keep their contracts, and say of each that does not where its first violation is."""
     report = await asker.ask("contracts", "check")
     result, one = report["results"][0], asker.decision
-    said = [
-        DiagnosticView(**{**each, "expanded_from": tuple(each["expanded_from"])})
-        for each in (*result["errors"], *result["warnings"])
-    ]
-    one.findings = list(diagnostic_findings("", said))
+    one.findings = list(diagnostic_findings("", _views([*result["errors"], *result["warnings"]])))
     if result["error_kind"] is not None:
         one.verdict = "not decided: " + ("the contracts have errors" if result["errors"] else result["reason"])
     else:

@@ -63,8 +63,8 @@ class RegionReader:
 
     def extent(self, term: ExtentTerm) -> object:
         """Return how many bytes an element of a datatype has."""
-        of_type, size, _ = TYPES.get(term.datatype.text.removeprefix("MPI_"), ("", 0, False))
-        if not of_type:
+        kind, size = _element(term.datatype)
+        if not kind:
             said = f"{quote(term.datatype.text)} is no datatype that is known here"
             self.report.error("RR963", term.datatype.span, said, hint="`MPI_INT` and `MPI_LONG` are")
         return ast.NumberLiteral(size, term.span)
@@ -76,8 +76,7 @@ class RegionReader:
             self.report.error("RR963", term.pointer.span, f"{quote(name)} is no pointer to numbers that is known here")
             return False
         for each in term.datatypes:
-            of_type, size, _ = TYPES.get(each.text.removeprefix("MPI_"), ("", 0, False))
-            if of_type != "int" or size != self.sizes[name]:
+            if _element(each) != ("int", self.sizes[name]):
                 said = f"{quote(each.text)} is not the datatype of what {quote(name)} points to"
                 self.report.error("RR963", each.span, said, hint="MPI_INT is for `int`, MPI_LONG for `long`")
         return True
@@ -120,6 +119,12 @@ class RegionReader:
             return contracts.OverRange(word, process.name, ast.NumberLiteral(0, span), last, one, span)
 
         return _Elements(node.count, at)
+
+
+def _element(datatype: ast.Ident) -> tuple[str, int]:
+    """Return the kind of the elements of a predefined datatype and their bytes; "" for one that is not known."""
+    kind, size, _ = TYPES.get(datatype.text.removeprefix("MPI_"), ("", 0, False))
+    return kind, size
 
 
 def _has_region(node: object) -> bool:

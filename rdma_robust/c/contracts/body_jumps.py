@@ -68,18 +68,14 @@ class _Loop:
 
     def condition(self, asked: tree.Operand) -> tree.Operand:
         """Return the condition that the loop goes on, which is evaluated only where no `break` was taken."""
-        if self.flag is None:
-            return asked
-        return binary_operand("&&", self.not_broken(), asked, self.span)
+        going = self.not_broken()
+        return asked if going is None else binary_operand("&&", going, asked, self.span)
 
-    def not_broken(self) -> tree.Operand:
-        """Return the condition that no `break` was taken."""
-        one = number_operand(1, self.span)
-        return (
-            one
-            if self.flag is None
-            else binary_operand("!=", self.flag, number_operand(_LEFT["break"], self.span), self.span)
-        )
+    def not_broken(self) -> tree.Operand | None:
+        """Return the condition that no `break` was taken, None where there is no jump."""
+        if self.flag is None:
+            return None
+        return binary_operand("!=", self.flag, number_operand(_LEFT["break"], self.span), self.span)
 
     def round(self) -> None:
         """Append one round of the body."""
@@ -95,10 +91,11 @@ class _Loop:
 
     def after_round(self, body: Callable[[], None]) -> None:
         """Append what is done after a round that was not left by `break`."""
-        if self.flag is None:
+        going = self.not_broken()
+        if going is None:
             body()
         else:
-            self.reader.branch(self.not_broken(), self.span, body)
+            self.reader.branch(going, self.span, body)
 
     def emit(self, asked: tree.Operand, body: Callable[[], None]) -> None:
         """Append the loop."""

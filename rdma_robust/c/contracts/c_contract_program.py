@@ -310,7 +310,7 @@ def _element_sizes(function: CFunction, used: Mapping[str, Cursor]) -> dict[str,
     """Return how many bytes an element of each array has that a function reaches by a name."""
     parameters = {str(each.spelling): each for each in function.cursor.get_arguments()}
     found: dict[str, int] = {}
-    for name, each in ({**used, **parameters}).items():
+    for name, each in {**used, **parameters}.items():
         if is_pointer(each.type):
             canonical = each.type.get_canonical()
             element = canonical.get_pointee() if canonical.kind.name == "POINTER" else canonical.element_type

@@ -6,10 +6,10 @@ until B" fails on some order of a run's events if not B happens before A; then t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final
+from typing import Final, Literal
 
 from rdma_robust.contracts.language.contract_program import REQUESTS, Contract, ErrorClass, StateClause
 from rdma_robust.contracts.runs.path_facts import Path
@@ -137,17 +137,27 @@ class Judge:
 
     def entered_local(self, run: SymbolicRun, process: int, function: str, snapshot: Snapshot) -> None:
         """Look at what a local function requires."""
-        contract, clock = self.contracts[function], run.actors[process].clock
+        contract = self.contracts[function]
         states = [snapshot if each == process else Snapshot() for each in range(self.procs)]
+        false = self._false(SpecEvaluator(self.on, states), contract, "requires", run.actors[process].clock)
+        self._tell_all(run, (partial(each, process) for each in false))
 
-        reader = SpecEvaluator(self.on, states)
+    def _false(
+        self, reader: SpecEvaluator, contract: Contract, kind: Literal["requires", "ensures"], clock: Clock, call: int = 0
+    ) -> Iterator[Callable[[int], PossibleViolation]]:
+        """Yield for each clause of a kind what says when it is false for a process."""
+        error, said = (
+            (contract.entry_error, contract.false_at_entry)
+            if kind == "requires"
+            else (contract.exit_error, contract.false_at_exit)
+        )
 
-        def required(clause: StateClause) -> PossibleViolation:
+        def found(clause: StateClause, process: int) -> PossibleViolation:
             false = self.on.terms.negation(reader.holds(clause.condition, process, clause.assumes))
-            text = f"{contract.false_at_entry(clause)} for process {process}"
-            return PossibleViolation(contract.entry_error, process, false, clock, text, clause.kind, clause.span)
+            text = f"{said(clause)} for process {process}"
+            return PossibleViolation(error, process, false, clock, text, clause.kind, clause.span, None, call)
 
-        self._tell_all(run, (partial(required, each) for each in contract.clauses if each.kind == "requires"))
+        return (partial(found, each) for each in contract.clauses if each.kind == kind)
 
     def faulted(self, run: SymbolicRun, process: int, kind: str, span: Span) -> None:
         """Note a fault, or that an assertion is false."""
@@ -208,16 +218,8 @@ class Judge:
             return
         contract, clock = self.contracts[passing.function], self._clock(run, place)
         self._channels(run, contract.entry_error, place, clock)
-
-        reader = SpecEvaluator(self.on, self._states(run, place))
-
-        def required(clause: StateClause, process: int) -> PossibleViolation:
-            false = self.on.terms.negation(reader.holds(clause.condition, process, clause.assumes))
-            error, text = contract.entry_error, contract.false_at_entry(clause)
-            return PossibleViolation(error, process, false, clock, text, clause.kind, clause.span, None, place)
-
-        clauses = [each for each in contract.clauses if each.kind == "requires"]
-        self._tell_all(run, (partial(required, clause, process) for clause in clauses for process in range(self.procs)))
+        false = self._false(SpecEvaluator(self.on, self._states(run, place)), contract, "requires", clock, place)
+        self._tell_all(run, (partial(each, process) for each in false for process in range(self.procs)))
 
     def _channels(self, run: SymbolicRun, error: ErrorClass, place: int, clock: Clock) -> None:
         for sender in self.looked_at:
@@ -249,12 +251,6 @@ class Judge:
         self._channels(run, self.own.exit_error, place, clock)
 
         entries, exits = self._states(run, 0), self._states(run, -1)
-        reader = SpecEvaluator(self.on, exits, entries)
-
-        def ensured(clause: StateClause, process: int) -> PossibleViolation:
-            false = self.on.terms.negation(reader.holds(clause.condition, process, clause.assumes))
-            text = f"{self.own.false_at_exit(clause)} for process {process}"
-            return PossibleViolation(self.own.exit_error, process, false, clock, text, clause.kind, clause.span)
 
         def framed(process: int) -> PossibleViolation:
             same = unchanged(self.on, self.own.frames or (), process, entries, exits[process])
@@ -262,8 +258,8 @@ class Judge:
             text = f"process {process} changes what `assigns` does not name"
             return PossibleViolation("SGV", process, self.on.terms.negation(same), clock, text, "assigns", span)
 
-        clauses = [each for each in self.own.clauses if each.kind == "ensures"]
-        self._tell_all(run, (partial(ensured, clause, process) for clause in clauses for process in self.looked_at))
+        false = self._false(SpecEvaluator(self.on, exits, entries), self.own, "ensures", clock)
+        self._tell_all(run, (partial(each, process) for each in false for process in self.looked_at))
         if self.own.frames is not None:
             self._tell_all(run, (partial(framed, process) for process in self.looked_at))
 
